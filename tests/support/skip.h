@@ -8,8 +8,8 @@ namespace bh_test {
 void say_skipped(const char* file, int line, const std::string& reason);
 }
 
-#define BH_SKIP(reason)                                   \
-  do {                                                    \
-    bh_test::say_skipped(__FILE__, __LINE__, (reason));   \
-    return;                                               \
+#define BH_SKIP(reason)                                 \
+  do {                                                  \
+    bh_test::say_skipped(__FILE__, __LINE__, (reason)); \
+    return;                                             \
   } while (false)

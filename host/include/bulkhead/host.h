@@ -8,7 +8,7 @@
 #ifndef BH_HOST_H
 #define BH_HOST_H
 
-#include "base.h"
+#include <bulkhead/base.h>
 
 #if defined(BH_STATIC)
 #define BH_API

@@ -1,6 +1,6 @@
 #include "support/skip.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 #include <cstdio>
 #include <string>
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Installs what building and running Bulkhead needs, on Debian 12, Debian 13 and Ubuntu 24.04.
+#
+#   sdk/setup.sh             what it takes to build and run (the same as --runtime)
+#   sdk/setup.sh --tests     that, and what the tests need beside it
+#   sdk/setup.sh --list      prints the packages for this system and installs nothing
+#
+# Quick and silent where nothing is missing. Needs root or sudo only where something is.
+set -euo pipefail
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+tests=no list=no
+for option in "$@"; do
+  case $option in
+    --runtime) ;;
+    --tests) tests=yes ;;
+    --list) list=yes ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) fail "unknown option $option; it takes --runtime, --tests and --list" ;;
+  esac
+done
+
+# Names that differ by release. The release is the one whose packages are served, so that a
+# derivative (VERSION_CODENAME of its own, UBUNTU_CODENAME of its parent) is known too.
+release=$(. /etc/os-release 2>/dev/null && echo "${UBUNTU_CODENAME:-${VERSION_CODENAME:-unknown}}" || echo unknown)
+case $release in
+  bookworm) boost=libboost1.81-dev clang_major=14 ;;
+  trixie) boost=libboost1.83-dev clang_major=19 ;;
+  noble) boost=libboost1.83-dev clang_major=18 ;;
+  *) boost='' clang_major='' ;;
+esac
+
+# Found by program, whoever installed it: "program package".
+programs=(
+  "g++ g++" "cmake cmake" "ninja ninja-build" "pkg-config pkg-config" "ccache ccache"
+  "bwrap bubblewrap" "python3 python3"
+)
+packages=(
+  "$boost" libvalijson-dev libexpected-dev libspdlog-dev libcli11-dev libre2-dev libsqlite3-dev
+  libssl-dev libseccomp-dev
+)
+if [ $tests = yes ]; then
+  programs+=("git git" "clang++ clang" "node nodejs" "npm npm" "ps procps")
+  packages+=(catch2 "libclang-rt-$clang_major-dev")
+fi
+
+missing=()
+for pair in "${programs[@]}"; do
+  command -v "${pair%% *}" >/dev/null || missing+=("${pair##* }")
+done
+
+if [ -z "$boost" ] || ! command -v apt-get >/dev/null; then
+  # Anything else is the user's to provide; what can be checked is whether it is there.
+  [ "${BULKHEAD_SETUP:-}" = skip ] && [ ${#missing[@]} = 0 ] && exit 0
+  fail "knows Debian 12, Debian 13 and Ubuntu 24.04: elsewhere install a C++20 compiler, CMake 3.25," \
+    "Ninja, Python 3, bubblewrap, Boost 1.81 or later, valijson, tl-expected, spdlog, CLI11, RE2," \
+    "SQLite, OpenSSL and libseccomp with their headers (for the tests also Catch2, clang and Node.js)" \
+    "and start again with BULKHEAD_SETUP=skip${missing[*]:+ (not found here: ${missing[*]})}"
+fi
+
+if [ $list = yes ]; then
+  printf '%s\n' "${programs[@]##* }" "${packages[@]}"
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${packages[@]}" 2>/dev/null |
+  sed -n 's/^ii  *//p' || true)
+for package in "${packages[@]}"; do
+  grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
+done
+# A Python without ensurepip cannot make the environments of the client tests.
+if [ $tests = yes ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+  missing+=(python3-venv)
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -y -q)
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null ||
+    fail "needs root to install packages: run \"apt-get install --no-install-recommends ${missing[*]}\" as root and start again"
+  apt=(sudo "${apt[@]}")
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+started=$SECONDS
+say "installing ${#missing[@]} of $((${#programs[@]} + ${#packages[@]})) packages: ${missing[*]}"
+# A list that cannot be refreshed is not yet a reason to stop: what is on disk may do.
+"${apt[@]}" update >"$log" 2>&1 </dev/null || say "the package lists could not be refreshed; going on with those at hand"
+if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" >"$log" 2>&1 </dev/null; then
+  tail -n 15 "$log" >&2
+  fail "apt-get could not install them (its last lines are above); mend that and start again"
+fi
+say "done in $((SECONDS - started)) s"

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 #include <cstdlib>
 #include <string>
 

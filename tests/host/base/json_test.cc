@@ -1,6 +1,6 @@
 #include "base/json.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 #include <string>
 
 #include "base/utf8.h"

@@ -10,9 +10,12 @@
 #include "sdk/call.hpp"
 #include "sdk/host.hpp"
 #include "sdk/isolation.hpp"
+#include "sdk/isolation_extensions.hpp"
+#include "sdk/operations.hpp"
 #include "sdk/plugin.hpp"
 #include "sdk/result.hpp"
 #include "sdk/text.hpp"
+#include "sdk/tool.hpp"
 #include "sdk/toolset.hpp"
 
 #endif  // BULKHEAD_SDK_HPP

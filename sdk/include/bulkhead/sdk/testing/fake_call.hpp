@@ -80,6 +80,7 @@ class FakeCall {
     (void)!::write(stop_fd_, &one, sizeof one);
     changed_.notify_all();
   }
+  void* context = nullptr;  // for the services that a test hands out
   // Bytes that the plugin has not received yet.
   size_t input_left() const { return std::lock_guard(m_), input_.size() - input_at_; }
 

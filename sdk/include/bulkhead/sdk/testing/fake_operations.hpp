@@ -3,7 +3,7 @@
 //   FakeOperations operations;
 //   operations.on("sandbox.exec", [](FakeRun& run) -> Status { ...; return run.result("{}"); });
 //   FakeCall call(host.raw());
-//   call.service(BH_OPERATIONS, operations.table());
+//   operations.serve(call);
 #ifndef BULKHEAD_SDK_TESTING_FAKE_OPERATIONS_HPP
 #define BULKHEAD_SDK_TESTING_FAKE_OPERATIONS_HPP
 
@@ -53,8 +53,7 @@ class FakeRun {
   const bh_run_io* io_;
 };
 
-// The service BH_OPERATIONS. One at a time in a thread: the table has no `self`, so it finds its
-// object by the thread that made it.
+// The service BH_OPERATIONS of the calls that it serves, which it outlives. Runs one at a time.
 class FakeOperations {
  public:
   using Script = std::function<Status(FakeRun&)>;
@@ -64,8 +63,7 @@ class FakeOperations {
     int64_t timeout_ns;
   };
 
-  FakeOperations() { current() = this; }
-  ~FakeOperations() { current() = nullptr; }
+  FakeOperations() = default;
   FakeOperations(const FakeOperations&) = delete;
   FakeOperations& operator=(const FakeOperations&) = delete;
 
@@ -74,20 +72,20 @@ class FakeOperations {
   }
   const std::vector<Seen>& seen() const { return seen_; }
   const std::vector<uint64_t>& cancelled() const { return cancelled_; }
-  const bh_operations* table() const {
-    static const bh_operations operations = {sizeof(bh_operations), BH_ABI_MINOR, &run, &cancel};
-    return &operations;
+  void serve(FakeCall& call) {
+    static const bh_operations table = {sizeof(bh_operations), BH_ABI_MINOR, &run, &cancel};
+    call.service(BH_OPERATIONS, &table);
+    call.context = this;
   }
 
  private:
-  static FakeOperations*& current() {
-    static thread_local FakeOperations* me = nullptr;
-    return me;
+  static FakeOperations& of(bh_call* call) {
+    return *static_cast<FakeOperations*>(FakeCall::of(call).context);
   }
   static bh_status run(bh_call* call, const char* name, size_t name_size, const char* args,
                        size_t args_size, const bh_blob* const* blobs, size_t blob_count,
                        const bh_run_io* io) {
-    FakeOperations& me = *current();
+    FakeOperations& me = of(call);
     FakeRun one(FakeCall::of(call), std::string(view(name, name_size)),
                 std::string(view(args, args_size)), io);
     for (size_t i = 0; i < blob_count; ++i) {
@@ -108,7 +106,7 @@ class FakeOperations {
     }
     return f.code();
   }
-  static void cancel(bh_call*, uint64_t tag) { current()->cancelled_.push_back(tag); }
+  static void cancel(bh_call* call, uint64_t tag) { of(call).cancelled_.push_back(tag); }
 
   std::map<std::string, Script, std::less<>> scripts_;
   std::vector<Seen> seen_;

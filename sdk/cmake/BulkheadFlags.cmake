@@ -32,7 +32,11 @@ if(BH_SANITIZE)
   target_compile_options(bulkhead_flags INTERFACE -fsanitize=${BH_SANITIZE} -fno-omit-frame-pointer
                          -O1 -g1)
   target_link_options(bulkhead_flags INTERFACE -fsanitize=${BH_SANITIZE})
-elseif(NOT BH_FUZZ)
+elseif(BH_FUZZ)
+  target_compile_options(bulkhead_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(bulkhead_flags INTERFACE -fsanitize=address,undefined)
+else()
   # Start-up is a promise: libstdc++ comes along statically, and hidden.
   target_link_options(bulkhead_flags INTERFACE -static-libgcc
                       $<$<LINK_LANGUAGE:CXX>:-static-libstdc++>)

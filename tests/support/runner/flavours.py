@@ -69,7 +69,7 @@ def build(flavour, report, targets=()):
     for key in flavour.env:
         env.pop(key)
     started = time.monotonic()
-    outcome = run(["cmake", "--preset", flavour.name], flavour.log("configure"), 600, env=env)
+    outcome = run(["cmake", "--preset", flavour.name, "-DBH_BUILD_TESTS=ON"], flavour.log("configure"), 600, env=env)
     report.phase(f"{flavour.name}: configure", time.monotonic() - started)
     if outcome.why():
         report.fail(f"configure {flavour.name}", outcome.why(), outcome.tail(25))

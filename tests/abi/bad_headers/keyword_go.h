@@ -1,0 +1,17 @@
+/* bulkhead/keyword_go.h - breaks one rule of the ABI, for the lint to find. */
+#ifndef BH_KEYWORD_GO_H
+#define BH_KEYWORD_GO_H
+
+#include "plugin.h"
+
+BH_BEGIN_DECLS
+
+typedef struct bh_bad {
+  uint32_t struct_size;
+  uint32_t abi_minor;
+  void *range;
+} bh_bad;
+
+BH_END_DECLS
+#endif /* BH_KEYWORD_GO_H */
+/* lint: keyword */

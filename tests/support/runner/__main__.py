@@ -39,6 +39,9 @@ def main():
         if flavour.name == "fuzz" and not os.path.exists("tests/fuzz/CMakeLists.txt"):
             report.skip("fuzz", "there are no fuzz targets in this tree")
             continue
+        if flavour.only == []:
+            report.skip(flavour.name, "there are no programs for it in this tree")
+            continue
         targets = ["fuzzers"] if flavour.name == "fuzz" else flavour.only or ()
         if not args.no_build and not room.build(flavour, report, targets):
             continue

@@ -1,4 +1,5 @@
 """The flavours: which preset, what is built of it, which programs run and under which settings."""
+import glob
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ from program import run
 from report import add_catch, add_script
 
 # The rooms whose threads talk to each other: what ThreadSanitizer is for.
-TSAN_PROGRAMS = ["host_core_test", "host_loader_test"]
+TSAN_ROOMS = ["core", "loader"]
 PROGRAM_LIMIT = 600  # seconds; a test's TIMEOUT property goes before
 FUZZ_SECONDS = 20  # each target
 
@@ -25,6 +26,10 @@ class Flavour:
         return os.path.abspath(f"{self.build_dir}/test-logs/{name}.log")
 
 
+def tsan_programs():
+    return [f"host_{room}_test" for room in TSAN_ROOMS if glob.glob(f"tests/host/{room}/*_test.cc")]
+
+
 def flavours():
     """All of them, in the order in which they are run."""
     # Reports go to files, so that one of a grandchild whose output nobody reads is seen as well.
@@ -35,7 +40,7 @@ def flavours():
         "asan": Flavour("asan", slow=3, env={
             "ASAN_OPTIONS": f"log_path={asan}:detect_stack_use_after_return=1",
             "UBSAN_OPTIONS": f"log_path={asan}:print_stacktrace=1:halt_on_error=1"}),
-        "tsan": Flavour("tsan", slow=5, only=TSAN_PROGRAMS, env={
+        "tsan": Flavour("tsan", slow=5, only=tsan_programs(), env={
             "TSAN_OPTIONS": f"log_path={tsan}:second_deadlock_stack=1"}),
         "fuzz": Flavour("fuzz"),
     }

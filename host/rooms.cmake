@@ -1,1 +1,21 @@
 # What single rooms need beyond the common: third-party libraries and units apart.
+
+# loader: SHA-256 comes from libcrypto, statically: two object files of it, and no start-up cost.
+find_package(OpenSSL REQUIRED)
+find_library(BH_CRYPTO_STATIC NAMES libcrypto.a)
+if(NOT BH_CRYPTO_STATIC)
+  set(BH_CRYPTO_STATIC OpenSSL::Crypto)
+endif()
+target_link_libraries(bulkhead_rooms PUBLIC ${BH_CRYPTO_STATIC})
+file(RELATIVE_PATH bh_libexec_from_lib "${CMAKE_INSTALL_FULL_LIBDIR}"
+     "${CMAKE_INSTALL_FULL_LIBEXECDIR}/bulkhead")
+target_compile_definitions(bulkhead_rooms PRIVATE BH_LIBEXEC_FROM_LIB="${bh_libexec_from_lib}")
+
+# The helper that tries foreign plugins out in a process of its own.
+add_executable(bulkhead_probe loader/probe/main.cc)
+target_compile_features(bulkhead_probe PRIVATE cxx_std_20)
+target_include_directories(bulkhead_probe PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(bulkhead_probe PRIVATE bulkhead_abi bulkhead_flags ${CMAKE_DL_LIBS})
+set_target_properties(bulkhead_probe PROPERTIES OUTPUT_NAME bulkhead-probe
+                      RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
+install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)

@@ -1,9 +1,9 @@
 // The call's clock, input and attachments, through the SDK's view and the fake.
 #include "support/catch.h"
 
+#include <poll.h>
 #include <bulkhead/sdk.hpp>
 #include <bulkhead/sdk/testing/fake_host.hpp>
-#include <poll.h>
 #include <thread>
 
 using namespace bulkhead::sdk;

@@ -47,10 +47,9 @@ testing::Recorded run(const char* tool, bh_status& code, int stop_at = 0) {
 
 TEST_CASE("exceptions become BH_INTERNAL with their text and a reason") {
   bh_status code = BH_OK;
-  for (const auto& [tool, text] : {std::pair{"standard", "broken inside"},
-                                   std::pair{"empty", "an exception"},
-                                   std::pair{"foreign", "an exception that is not"},
-                                   std::pair{"memory", "bad_alloc"}}) {
+  for (const auto& [tool, text] :
+       {std::pair{"standard", "broken inside"}, std::pair{"empty", "an exception"},
+        std::pair{"foreign", "an exception that is not"}, std::pair{"memory", "bad_alloc"}}) {
     const auto got = run(tool, code);
     CHECK(code == BH_INTERNAL);
     CHECK(got.code == BH_INTERNAL);

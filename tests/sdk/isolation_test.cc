@@ -162,7 +162,8 @@ TEST_CASE("a failed create gives no handle, destroy is idempotent") {
 TEST_CASE("optional tables: there, there but not on this handle, not there") {
   Opened o;
   FakeCall call(o.host.raw());
-  const auto* pty = static_cast<const bh_isolation_pty*>(o.backend->get_extension(BH_ISOLATION_PTY));
+  const auto* pty =
+      static_cast<const bh_isolation_pty*>(o.backend->get_extension(BH_ISOLATION_PTY));
   REQUIRE(pty != nullptr);
   CHECK(pty->resize(o.sandbox, call.raw(), "e", 1, 24, 80) == BH_OK);
   CHECK(pty->resize(o.sandbox, call.raw(), "e", 1, 0, 80) == BH_INVALID_ARGUMENT);

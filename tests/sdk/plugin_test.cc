@@ -35,9 +35,8 @@ class Choosy : public Tools {
 class Named : public Tools {
  public:
   explicit Named(const Opening& how) {
-    add(Tool(std::string(how.instance())), [](Call&, std::string_view, Blobs) {
-      return ToolResult("x");
-    });
+    add(Tool(std::string(how.instance())),
+        [](Call&, std::string_view, Blobs) { return ToolResult("x"); });
   }
 };
 

@@ -29,10 +29,9 @@ class Few : public Tools {
           if (const bh_blob* b = blobs.find("more")) text += bytes(*b);
           return ToolResult(text).structured(R"({"n":1})").meta(R"({"m":2})").error();
         });
-    add(Tool("fails").input_schema("{}"),
-        [](Call&, std::string_view, Blobs) -> Result<ToolResult> {
-          return failure(BH_PERMISSION_DENIED, "not you", "policy");
-        });
+    add(Tool("fails").input_schema("{}"), [](Call&, std::string_view, Blobs) -> Result<ToolResult> {
+      return failure(BH_PERMISSION_DENIED, "not you", "policy");
+    });
   }
 };
 
@@ -194,11 +193,10 @@ TEST_CASE("an on_ function that fails or throws ends the operation with its own 
   REQUIRE_FALSE(full.ok());
   CHECK(full.failure().message() == "enough");
   CHECK(emitted == 0);
-  auto thrown = Operation("x")
-                    .on_output([](int32_t, std::string_view) -> Status {
-                      throw std::runtime_error("oh");
-                    })
-                    .run(call);
+  auto thrown =
+      Operation("x")
+          .on_output([](int32_t, std::string_view) -> Status { throw std::runtime_error("oh"); })
+          .run(call);
   REQUIRE_FALSE(thrown.ok());
   CHECK(thrown.failure().code() == BH_INTERNAL);
   CHECK(thrown.failure().message() == "oh");

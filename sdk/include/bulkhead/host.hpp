@@ -241,8 +241,8 @@ class Ask {
   }
   Fault attach(std::string_view name, std::string_view type, const void* data, size_t size) {
     detail::FaultOut f;
-    return f.take(bh_ask_attach(h_.get(), name.data(), name.size(), type.data(), type.size(), data,
-                                size, f));
+    return f.take(
+        bh_ask_attach(h_.get(), name.data(), name.size(), type.data(), type.size(), data, size, f));
   }
   Fault result(std::string_view json) {
     detail::FaultOut f;

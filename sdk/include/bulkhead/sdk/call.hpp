@@ -76,8 +76,8 @@ class Call {
   // Records why the call fails and gives the Status to return. Returning a Failure does the same;
   // this is for a reason that is known where no Status can be returned from.
   Status fail(bh_status code, std::string_view message, std::string_view details = {}) {
-    return Status::from(api().fail(raw_, code, message.data(), message.size(), details.data(),
-                                   details.size()));
+    return Status::from(
+        api().fail(raw_, code, message.data(), message.size(), details.data(), details.size()));
   }
 
   // ---- input

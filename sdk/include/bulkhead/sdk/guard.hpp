@@ -12,8 +12,8 @@ namespace bulkhead::sdk::detail {
 inline bh_status record(bh_call* call, const Failure& f) noexcept {
   // Without a text it is the host's own word, which is handed back untouched.
   if (f.message().empty()) return f.code();
-  return call->api->fail(call, f.code(), f.message().data(), f.message().size(),
-                         f.details().data(), f.details().size());
+  return call->api->fail(call, f.code(), f.message().data(), f.message().size(), f.details().data(),
+                         f.details().size());
 }
 
 inline bh_status record_exception(bh_call* call, std::string_view what) noexcept {

@@ -23,8 +23,7 @@ class Host {
   void log(int32_t level, std::string_view message, std::string_view fields = {},
            const bh_call* call = nullptr) const {
     if (!log_on(level)) return;
-    raw_->api->log(raw_, call, level, message.data(), message.size(), fields.data(),
-                   fields.size());
+    raw_->api->log(raw_, call, level, message.data(), message.size(), fields.data(), fields.size());
   }
   // {"changed":"tools"}: ask again. A hint that may be merged with others.
   void notify(std::string_view json) const { raw_->api->notify(raw_, json.data(), json.size()); }

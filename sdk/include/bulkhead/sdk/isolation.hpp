@@ -130,8 +130,7 @@ struct IsolationTable {
       return self(s).create(c, view(id, id_size), view(profile, size));
     });
   }
-  static bh_status find(void* s, bh_call* call, const char* id, size_t size,
-                        void** out) noexcept {
+  static bh_status find(void* s, bh_call* call, const char* id, size_t size, void** out) noexcept {
     return guard_object<Sandbox>(call, out,
                                  [&](Call& c) { return self(s).find(c, view(id, size)); });
   }

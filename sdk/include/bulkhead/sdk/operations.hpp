@@ -34,7 +34,9 @@ class Operation {
 
   Operation& args(std::string json) { return args_ = std::move(json), *this; }
   // The bytes that it reads as its input, known beforehand.
-  Operation& input(std::string bytes) { return input_ = std::move(bytes), has_input_ = true, *this; }
+  Operation& input(std::string bytes) {
+    return input_ = std::move(bytes), has_input_ = true, *this;
+  }
   // Further bytes beside the arguments; they must outlive run().
   Operation& blob(const bh_blob& b) { return blobs_.push_back(&b), *this; }
   // Its output, items, progress and attachments also go to the tool's own caller.
@@ -117,11 +119,9 @@ class Operation {
   static bh_status take_item(void* ctx, const char* json, size_t size) noexcept {
     return self(ctx).handle([&] { return self(ctx).on_item_(view(json, size)); });
   }
-  static bh_status take_output(void* ctx, int32_t stream, const void* data,
-                               size_t size) noexcept {
-    return self(ctx).handle([&] {
-      return self(ctx).on_output_(stream, view(static_cast<const char*>(data), size));
-    });
+  static bh_status take_output(void* ctx, int32_t stream, const void* data, size_t size) noexcept {
+    return self(ctx).handle(
+        [&] { return self(ctx).on_output_(stream, view(static_cast<const char*>(data), size)); });
   }
   static bh_status take_attachment(void* ctx, const bh_blob* blob) noexcept {
     return self(ctx).handle([&] { return self(ctx).on_attachment_(*blob); });
@@ -129,8 +129,8 @@ class Operation {
   static void take_fault(void* ctx, bh_status code, const char* msg, size_t msg_size,
                          const char* details, size_t details_size) noexcept {
     (void)self(ctx).handle([&]() -> Status {
-      self(ctx).fault_ = Failure(code, std::string(view(msg, msg_size)),
-                                 std::string(view(details, details_size)));
+      self(ctx).fault_ =
+          Failure(code, std::string(view(msg, msg_size)), std::string(view(details, details_size)));
       return {};
     });
   }

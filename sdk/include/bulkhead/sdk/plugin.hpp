@@ -133,16 +133,16 @@ struct Entry {
 }  // namespace detail
 }  // namespace bulkhead::sdk
 
-#define BULKHEAD_PLUGIN(...)                                                           \
-  namespace {                                                                          \
-  ::bulkhead::sdk::Plugin& bulkhead_this_plugin() {                                    \
-    static auto* plugin = new ::bulkhead::sdk::Plugin(std::move(__VA_ARGS__));         \
-    return *plugin;                                                                    \
-  }                                                                                    \
-  }                                                                                    \
-  extern "C" BH_EXPORT const bh_plugin* BH_PLUGIN_ENTRY(bh_call* call) {               \
-    return ::bulkhead::sdk::detail::Entry<&bulkhead_this_plugin>::enter(call);         \
-  }                                                                                    \
+#define BULKHEAD_PLUGIN(...)                                                   \
+  namespace {                                                                  \
+  ::bulkhead::sdk::Plugin& bulkhead_this_plugin() {                            \
+    static auto* plugin = new ::bulkhead::sdk::Plugin(std::move(__VA_ARGS__)); \
+    return *plugin;                                                            \
+  }                                                                            \
+  }                                                                            \
+  extern "C" BH_EXPORT const bh_plugin* BH_PLUGIN_ENTRY(bh_call* call) {       \
+    return ::bulkhead::sdk::detail::Entry<&bulkhead_this_plugin>::enter(call); \
+  }                                                                            \
   static_assert(true, "a semicolon may follow")
 
 #endif  // BULKHEAD_SDK_PLUGIN_HPP

@@ -57,15 +57,15 @@ struct Provided {
 template <class T, class = void>
 struct HasOpen : std::false_type {};
 template <class T>
-struct HasOpen<T, std::void_t<decltype(T::open(std::declval<Call&>(),
-                                               std::declval<const Opening&>()))>>
+struct HasOpen<
+    T, std::void_t<decltype(T::open(std::declval<Call&>(), std::declval<const Opening&>()))>>
     : std::true_type {};
 
 template <class T, class = void>
 struct HasProbe : std::false_type {};
 template <class T>
-struct HasProbe<T, std::void_t<decltype(T::probe(std::declval<Call&>(),
-                                                 std::declval<const Opening&>()))>>
+struct HasProbe<
+    T, std::void_t<decltype(T::probe(std::declval<Call&>(), std::declval<const Opening&>()))>>
     : std::true_type {};
 
 template <class T, class = void>

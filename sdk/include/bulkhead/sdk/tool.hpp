@@ -120,9 +120,7 @@ class Tools : public Toolset {
   }
 
  protected:
-  void add(Tool tool, Handler handler) {
-    rows_.push_back({std::move(tool), std::move(handler)});
-  }
+  void add(Tool tool, Handler handler) { rows_.push_back({std::move(tool), std::move(handler)}); }
 
  private:
   struct Row {

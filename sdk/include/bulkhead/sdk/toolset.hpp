@@ -31,9 +31,8 @@ struct ToolsetTable {
   static bh_status list(void* s, bh_call* call) noexcept {
     return guard(call, [&](Call& c) { return self(s).list(c); });
   }
-  static bh_status run(void* s, bh_call* call, const char* tool, size_t tool_size,
-                       const char* args, size_t args_size, const bh_blob* const* blobs,
-                       size_t blob_count) noexcept {
+  static bh_status run(void* s, bh_call* call, const char* tool, size_t tool_size, const char* args,
+                       size_t args_size, const bh_blob* const* blobs, size_t blob_count) noexcept {
     return guard(call, [&](Call& c) {
       return self(s).call(c, view(tool, tool_size), view(args, args_size),
                           Blobs(blobs, blob_count));

@@ -169,10 +169,21 @@ class FakeCall {
     return it != me.services_.end() ? it->second : nullptr;
   }
   static const bh_call_api& api() {
-    static const bh_call_api table = {
-        sizeof(bh_call_api), BH_ABI_MINOR, &fail,  &result,    &item,         &emit,
-        &attach,             &event,       &receive, &receive_fd, &end_input, &wait,
-        &cancel_fd,          &time_left_ns, &get_service};
+    static const bh_call_api table = {sizeof(bh_call_api),
+                                      BH_ABI_MINOR,
+                                      &fail,
+                                      &result,
+                                      &item,
+                                      &emit,
+                                      &attach,
+                                      &event,
+                                      &receive,
+                                      &receive_fd,
+                                      &end_input,
+                                      &wait,
+                                      &cancel_fd,
+                                      &time_left_ns,
+                                      &get_service};
     return table;
   }
 

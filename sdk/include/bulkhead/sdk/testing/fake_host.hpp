@@ -117,8 +117,8 @@ class FakeHost {
     return it != of(h).services_.end() ? it->second : nullptr;
   }
   static const bh_host_api& api() {
-    static const bh_host_api table = {sizeof(bh_host_api), BH_ABI_MINOR, &log_on, &log,
-                                      &notify,             &get_service};
+    static const bh_host_api table = {sizeof(bh_host_api), BH_ABI_MINOR, &log_on, &log, &notify,
+                                      &get_service};
     return table;
   }
 

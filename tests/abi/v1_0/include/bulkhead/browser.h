@@ -8,6 +8,7 @@ BH_BEGIN_DECLS
 
 #define BH_BROWSER "bh.browser/1"
 
+/* Required: all but get_extension. */
 typedef struct bh_browser {
   uint32_t struct_size;
   uint32_t abi_minor;
@@ -23,7 +24,7 @@ typedef struct bh_browser {
   bh_status (*act)(void *session, bh_call *call, const char *action, size_t action_len,
                    const char *args, size_t args_len, const bh_blob *const *blobs,
                    size_t blob_count);
-  const void *(*get_extension)(const char *interface_id); /* may be NULL. [any] */
+  const void *(*get_extension)(const char *interface_id); /* [any] */
 } bh_browser;
 
 BH_END_DECLS

@@ -53,7 +53,7 @@ typedef struct bh_exit {
  * Report: result() of plan, create, find and update, abi/schemas/enforcement.json. A rule
  * that it does not mention counts as unsupported; no report, no sandbox. What
  * profile_schema does not list, the host takes out and reports as unsupported itself.
- * Required: create, destroy, release, exec. The others may be NULL. */
+ * Required: both schemas, create, destroy, release, exec. The others may be NULL. */
 typedef struct bh_isolation {
   uint32_t struct_size;
   uint32_t abi_minor;

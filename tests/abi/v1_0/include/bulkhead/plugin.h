@@ -165,10 +165,11 @@ typedef struct bh_opening {
   bh_str state_dir; /* private folder, kept; two processes of one owner may share it */
 } bh_opening;
 
+/* Required: the four texts and table. */
 typedef struct bh_provider {
   uint32_t struct_size;
   uint32_t abi_minor;
-  const char *id;            /* unique within kind: "bubblewrap" */
+  const char *id;            /* [a-z0-9][a-z0-9_-]{0,62}, unique within kind: "bubblewrap" */
   const char *title;
   const char *config_schema; /* JSON Schema of bh_opening.config; unlisted keys are refused */
   const char *capabilities;  /* JSON object: abi/schemas/capabilities.*.json */

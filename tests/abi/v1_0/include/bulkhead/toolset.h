@@ -8,6 +8,7 @@ BH_BEGIN_DECLS
 
 #define BH_TOOLSET "bh.toolset/1"
 
+/* Required: all but get_extension. */
 typedef struct bh_toolset {
   uint32_t struct_size;
   uint32_t abi_minor;
@@ -27,8 +28,8 @@ typedef struct bh_toolset {
   bh_status (*call)(void *self, bh_call *call, const char *tool, size_t tool_len,
                     const char *args, size_t args_len, const bh_blob *const *blobs,
                     size_t blob_count);
-  const void *(*get_extension)(const char *interface_id); /* may be NULL. [any] */
-} bh_toolset; /* required: list, call */
+  const void *(*get_extension)(const char *interface_id); /* [any] */
+} bh_toolset;
 
 /* The host's operations ("sandbox.exec", "files.put"...; host/operations.md). Persona,
  * policy, deadline and cancellation of the outer call hold for the inner one. */

@@ -86,7 +86,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 started=$SECONDS
-say "installing ${#missing[@]} of $((${#programs[@]} + ${#packages[@]})) packages: ${missing[*]}"
+say "installing ${#missing[@]} packages: ${missing[*]}"
 # A list that cannot be refreshed is not yet a reason to stop: what is on disk may do.
 "${apt[@]}" update >"$log" 2>&1 </dev/null || say "the package lists could not be refreshed; going on with those at hand"
 if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" >"$log" 2>&1 </dev/null; then

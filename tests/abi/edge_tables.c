@@ -61,7 +61,7 @@ const bh_plugin *BH_PLUGIN_ENTRY(bh_call *call) {
   provider.table = at_guard(&toolset, sizeof toolset, toolset_size);
   providers[0] = at_guard(&provider, sizeof provider, size_of(sizeof provider, sizeof provider));
   provided_at_edge = at_guard(&provided, sizeof provided, size_of(sizeof provided, sizeof provided));
-  made = at_guard(&plugin, sizeof plugin, size_of(sizeof plugin, offsetof(bh_plugin, shutdown)));
+  made = at_guard(&plugin, sizeof plugin, size_of(sizeof plugin, sizeof plugin));
   if (provider.table == NULL || providers[0] == NULL || provided_at_edge == NULL || made == NULL) {
     made = NULL;
     call->api->fail(call, BH_RESOURCE_EXHAUSTED, no_memory, sizeof no_memory - 1, "", 0);

@@ -130,6 +130,7 @@ typedef struct bh_call_api {
 
 /* ------------------------------------------------------ the plugin: plugin -> host */
 
+/* Required: all, but that shutdown may be NULL. Each text is one line of 256 bytes at most. */
 typedef struct bh_plugin {
   uint32_t struct_size;
   uint32_t abi_minor;
@@ -150,7 +151,7 @@ typedef struct bh_plugin {
 /* The one exported function. Cheap: no threads, children, sockets or files. Returns a static
  * table, or NULL after call->api->fail(). A second host in the process calls it again and
  * gets the same table. It tests with BH_HAS() for the functions of call->api that it cannot do
- * without. Required in the table: id, name, version, get_interface. [any] */
+ * without. [any] */
 BH_EXPORT const bh_plugin *BH_PLUGIN_ENTRY(bh_call *call);
 
 /* ------------------------------------------------------------- common to all kinds */

@@ -19,3 +19,9 @@ target_link_libraries(bulkhead_probe PRIVATE bulkhead_abi bulkhead_flags ${CMAKE
 set_target_properties(bulkhead_probe PROPERTIES OUTPUT_NAME bulkhead-probe
                       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
 install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
+
+# core/schema_pattern.cc: patterns of schemas. Debian's static RE2 is not position independent.
+find_path(BH_RE2_INCLUDE re2/re2.h REQUIRED)
+find_library(BH_RE2 NAMES libre2.so REQUIRED)
+target_include_directories(bulkhead_rooms SYSTEM PRIVATE ${BH_RE2_INCLUDE})
+target_link_libraries(bulkhead_rooms PUBLIC ${BH_RE2})

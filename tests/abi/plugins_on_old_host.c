@@ -1,4 +1,4 @@
-/* plugins_on_old_host_test OLD_TOOLSET.so FOLDER...: every plugin below the folders (FOLDER/NAME/
+/* plugins_on_old_host OLD_TOOLSET.so FOLDER...: every plugin below the folders (FOLDER/NAME/
  * NAME.so), and one of 1.0, on the mini-host of 1.0. Each must work or refuse with a text, whatever
  * lies behind the tables that the host hands out: nothing readable, or garbage. */
 #include <dirent.h>

@@ -173,7 +173,7 @@ static const void *get_interface(const char *interface_id) {
 static void shut_down(const bh_host *host) { (void)host; }
 
 static const bh_plugin kPlugin = {
-    sizeof(bh_plugin), BH_ABI_MINOR, "org.example.echo", "Echo",    "1.0.0",
+    sizeof(bh_plugin), BH_ABI_MINOR, "org.example.echo", "Echo",    BULKHEAD_PLUGIN_VERSION,
     "Example",         "Apache-2.0", get_interface,      shut_down,
 };
 

@@ -9,6 +9,8 @@
 # manifest (written after the link: it holds the library's hash) and its helpers in
 # BULKHEAD_PLUGIN_OUTPUT_DIR/NAME, by default plugins/ in the build tree.
 #
+# BULKHEAD_PLUGIN_VERSION, a macro, is the project's version: manifest and table must agree.
+#
 # Installs to <libdir>/bulkhead/plugins/NAME, helpers to <libexecdir>/bulkhead/NAME, unless
 # BULKHEAD_INSTALL_PLUGINS is off. A plugin finds its helpers beside its library or at
 # BULKHEAD_HELPER_DIR, a macro: the path from the library's folder.
@@ -55,6 +57,7 @@ function(bulkhead_add_plugin name)
   if("${arg_SOURCES}" MATCHES "\\.(cc|cpp|cxx|C)(;|$)")
     target_link_libraries(${name} PRIVATE bulkhead::sdk)
   endif()
+  target_compile_definitions(${name} PRIVATE "BULKHEAD_PLUGIN_VERSION=\"${PROJECT_VERSION}\"")
   if(arg_JSON)
     target_link_libraries(${name} PRIVATE bulkhead::sdk_json)
   endif()

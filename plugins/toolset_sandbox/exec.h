@@ -1,0 +1,55 @@
+// Running one command through sandbox.exec, and saying how it ended.
+#pragma once
+
+#include <bulkhead/sdk.hpp>
+#include <bulkhead/sdk/json.hpp>
+#include <optional>
+#include <string>
+
+#include "output.h"
+#include "tools.h"
+
+namespace toolset_sandbox {
+
+namespace json = bulkhead::sdk::json;
+
+struct Command {
+  json::object args;                 // of sandbox.exec; "collect" is added here
+  std::optional<std::string> input;  // without it, the tool's own input is the command's
+  bool stream = false;               // its output also goes to the tool's caller as it comes
+  int64_t timeout_ms = 0;            // 0: the sandbox's own limit
+  std::string program;               // for the sentence that it is missing
+};
+
+// How a command ended. `reason` is sandbox.exec's word.
+struct Outcome {
+  std::string sandbox;
+  std::string backend;
+  std::string reason;
+  std::optional<int64_t> code;
+  std::optional<int64_t> signal;
+  int64_t wall_ms = 0;
+  bool output_open = false;
+  bool leftovers = false;
+  Output out;
+  Output err;
+  json::array denials;
+  json::object enforcement;
+
+  // The end was not the command's own doing, so the tool failed.
+  bool stopped() const { return reason != "code"; }
+};
+
+// The argument timeout_seconds, rounded up; 0 where it is absent.
+int64_t timeout_ms(const json::object& args);
+
+// Runs it to its end. A failure means that it did not run, or that its fate is unknown. [blocking]
+sdk::Result<Outcome> run_command(sdk::Call& call, Command command);
+
+// What to tell the model: the output, the exit code, and a sentence for each limit and denial.
+sdk::ToolResult answer(const Command& command, const Outcome& outcome, Reports& reports);
+
+// The output schema of both tools that answer so.
+extern const char kOutcomeSchema[];
+
+}  // namespace toolset_sandbox

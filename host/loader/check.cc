@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "loader/names.h"
+#include "loader/unwind.h"
 
 namespace bh {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::array<const char*, 4> kKinds = {BH_ISOLATION, BH_TOOLSET, BH_BROW
 template <class Function>
 Checked<std::invoke_result_t<Function>> guarded(LoadStage stage, const char* what,
                                                 Function&& function) {
+  prepare_unwinder();
   std::string text = "something that is no std::exception";
   try {
     return function();
@@ -172,13 +174,13 @@ class Check {
                     "set struct_size to sizeof of the struct");
     }
     if (list->count > kProvidersLimit || (list->count > 0 && list->items == nullptr)) {
-      return refuse(LoadStage::interface,
-                    std::string(kind) + ": its list of " + std::to_string(list->count) +
-                        " providers is too long or has no items");
+      return refuse(LoadStage::interface, std::string(kind) + ": its list of " +
+                                              std::to_string(list->count) +
+                                              " providers is too long or has no items");
     }
     for (uint32_t i = 0; i < list->count; ++i) {
-      auto provider = copy_provider(list->items[i], kind,
-                                    std::string(kind) + " provider " + std::to_string(i));
+      auto provider =
+          copy_provider(list->items[i], kind, std::string(kind) + " provider " + std::to_string(i));
       if (!provider) return tl::make_unexpected(provider.error());
       if (find(kind, provider->id) != nullptr) {
         return refuse(LoadStage::interface,

@@ -18,13 +18,14 @@ namespace bh {
 using SchemaCheck = std::function<Result<void>(std::string_view schema)>;
 
 struct EnteredPlugin {
-  bh_plugin table{};  // full-size copy; its texts and functions are the plugin's own, never unmapped
+  bh_plugin
+      table{};  // full-size copy; its texts and functions are the plugin's own, never unmapped
   std::vector<std::unique_ptr<Provider>> providers;
   std::vector<std::string> remarks;  // nothing that stops it, but worth knowing
 };
 
-// `manifest` is NULL for a plugin that is linked in. An entry that succeeded is shut down again when
-// a later check refuses the plugin. [any] [blocking]
+// `manifest` is NULL for a plugin that is linked in. An entry that succeeded is shut down again
+// when a later check refuses the plugin. [any] [blocking]
 Checked<EnteredPlugin> enter_plugin(PluginEntry entry, const std::string& id,
                                     const Manifest* manifest, PluginCaller& caller,
                                     const SchemaCheck& check_schema);

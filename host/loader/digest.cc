@@ -1,5 +1,5 @@
-// The plain SHA256_ functions: EVP would read its providers first, which takes 0.7 ms of a start that
-// has one millisecond, and link 4 MB of libcrypto.
+// The plain SHA256_ functions: EVP would read its providers first, which takes 0.7 ms of a start
+// that has one millisecond, and link 4 MB of libcrypto.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "loader/digest.h"
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kSegmentsLimit = 256;
 constexpr size_t kDynamicLimit = 4096;
-constexpr size_t kSymbolsLimit = 1 << 17;       // a plugin that exports more is not looked through
-constexpr uint64_t kStringsLimit = 16u << 20;   // bytes
+constexpr size_t kSymbolsLimit = 1 << 17;      // a plugin that exports more is not looked through
+constexpr uint64_t kStringsLimit = 16u << 20;  // bytes
 constexpr std::string_view kEntryStem = "bh_plugin_entry_v";
 
 #if defined(__x86_64__)
@@ -36,14 +36,22 @@ constexpr uint16_t kOwnMachine = EM_S390;
 
 std::string machine_name(uint16_t machine) {
   switch (machine) {
-    case EM_386: return "i386";
-    case EM_X86_64: return "x86_64";
-    case EM_ARM: return "arm";
-    case EM_AARCH64: return "aarch64";
-    case EM_RISCV: return "riscv";
-    case EM_PPC64: return "ppc64";
-    case EM_S390: return "s390x";
-    default: return "machine " + std::to_string(machine);
+    case EM_386:
+      return "i386";
+    case EM_X86_64:
+      return "x86_64";
+    case EM_ARM:
+      return "arm";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_RISCV:
+      return "riscv";
+    case EM_PPC64:
+      return "ppc64";
+    case EM_S390:
+      return "s390x";
+    default:
+      return "machine " + std::to_string(machine);
   }
 }
 
@@ -91,9 +99,9 @@ class Elf {
                     "install the plugin's build for this machine");
     }
     if (header_.e_type != ET_DYN) {
-      return not_a_library(header_.e_type == ET_EXEC ? "it is a program"
-                                                     : "its ELF type is " +
-                                                           std::to_string(header_.e_type));
+      return not_a_library(header_.e_type == ET_EXEC
+                               ? "it is a program"
+                               : "its ELF type is " + std::to_string(header_.e_type));
     }
     return {};
   }
@@ -109,8 +117,8 @@ class Elf {
     }
     for (const Elf64_Phdr& segment : segments_) {
       const bool matters = segment.p_type == PT_LOAD || segment.p_type == PT_DYNAMIC;
-      if (matters && (segment.p_offset > file_.size ||
-                      segment.p_filesz > file_.size - segment.p_offset)) {
+      if (matters &&
+          (segment.p_offset > file_.size || segment.p_filesz > file_.size - segment.p_offset)) {
         return not_a_library("a segment lies outside the file; the file may be cut short");
       }
     }
@@ -129,16 +137,28 @@ class Elf {
     }
     for (const Elf64_Dyn& entry : entries) {
       switch (entry.d_tag) {
-        case DT_NULL: return {};
-        case DT_SYMTAB: symbols_at_ = entry.d_un.d_ptr; break;
-        case DT_STRTAB: strings_at_ = entry.d_un.d_ptr; break;
-        case DT_STRSZ: strings_size_ = entry.d_un.d_val; break;
-        case DT_HASH: hash_at_ = entry.d_un.d_ptr; break;
-        case DT_GNU_HASH: gnu_hash_at_ = entry.d_un.d_ptr; break;
+        case DT_NULL:
+          return {};
+        case DT_SYMTAB:
+          symbols_at_ = entry.d_un.d_ptr;
+          break;
+        case DT_STRTAB:
+          strings_at_ = entry.d_un.d_ptr;
+          break;
+        case DT_STRSZ:
+          strings_size_ = entry.d_un.d_val;
+          break;
+        case DT_HASH:
+          hash_at_ = entry.d_un.d_ptr;
+          break;
+        case DT_GNU_HASH:
+          gnu_hash_at_ = entry.d_un.d_ptr;
+          break;
         case DT_FLAGS_1:
           if ((entry.d_un.d_val & DF_1_PIE) != 0) return not_a_library("it is a program");
           break;
-        default: break;
+        default:
+          break;
       }
     }
     return {};
@@ -229,7 +249,7 @@ class Elf {
   }
 
   static bool linkers_own(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> kNames = {"_init", "_fini",       "_end",
+    static constexpr std::array<std::string_view, 6> kNames = {"_init",  "_fini",       "_end",
                                                                "_edata", "__bss_start", "_start"};
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
   }

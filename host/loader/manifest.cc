@@ -17,8 +17,8 @@ constexpr size_t kPlatformsLimit = 32;
 
 tl::unexpected<Finding> wrong(std::string_view where, std::string_view what,
                               std::string hint = {}) {
-  return refuse(LoadStage::manifest,
-                "plugin.json: " + std::string(where) + " " + std::string(what), std::move(hint));
+  return refuse(LoadStage::manifest, "plugin.json: " + std::string(where) + " " + std::string(what),
+                std::move(hint));
 }
 
 // One object of the manifest, read key by key. The first complaint is kept and all later reads
@@ -167,8 +167,8 @@ void read_provides(const boost::json::array& list, Manifest& manifest, Checked<v
     const std::string where = "/provides/" + std::to_string(i);
     DeclaredProvider provider = read_provider(list[i], where, state);
     if (state && !names.insert({provider.interface, provider.id}).second) {
-      state = wrong(where, "offers " + provider.interface + " \"" + provider.id +
-                               "\" a second time");
+      state =
+          wrong(where, "offers " + provider.interface + " \"" + provider.id + "\" a second time");
     }
     manifest.provides.push_back(std::move(provider));
   }

@@ -25,9 +25,7 @@ size_t parts_of(std::string_view text, char separator) {
 
 }  // namespace
 
-bool is_plugin_id(std::string_view text) {
-  return text.size() <= 128 && parts_of(text, '.') >= 2;
-}
+bool is_plugin_id(std::string_view text) { return text.size() <= 128 && parts_of(text, '.') >= 2; }
 
 bool is_provider_id(std::string_view text) {
   return text.size() <= 63 && parts_of(text, '.') == 1 && lower_or_digit(text[0]);
@@ -43,13 +41,12 @@ bool is_interface_id(std::string_view text) {
   return digits && parts_of(text.substr(0, slash), '.') >= 2;
 }
 
-bool is_platform(std::string_view text) { return text.size() <= 64 && parts_of(text, '-') == 1; }
+bool is_platform(std::string_view text) { return text.size() <= 64 && parts_of(text, '-') == 2; }
 
 bool is_line(std::string_view text) {
   if (text.empty() || text.size() > 256 || !utf8::valid(text)) return false;
-  return std::none_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 bool is_relative_file(std::string_view text) {

@@ -10,14 +10,16 @@
 namespace bh {
 namespace {
 
-Failure wrong(std::string_view key, const std::string& what, std::string_view remedy) {
+Failure wrong(std::string_view key, const std::string& what, std::string_view remedy,
+              std::string_view reason = "schema") {
   const std::string field = "/plugins/" + std::string(key);
-  return fail(BH_INVALID_ARGUMENT, field + " " + what, "config",
+  return fail(BH_INVALID_ARGUMENT, field + " " + what, reason,
               {{"field", field}, {"remedy", remedy}});
 }
 
-Result<void> read_texts(std::string_view key, const boost::json::value& value, bool (*fits)(std::string_view),
-                        const char* form, std::vector<std::string>& to) {
+Result<void> read_texts(std::string_view key, const boost::json::value& value,
+                        bool (*fits)(std::string_view), const char* form,
+                        std::vector<std::string>& to) {
   if (!value.is_array()) return wrong(key, "must be a list", "write [\"...\"]");
   for (const auto& each : value.get_array()) {
     if (!each.is_string() || !fits(std::string_view(each.get_string()))) {
@@ -32,8 +34,7 @@ bool is_absolute(std::string_view text) {
   return !text.empty() && text[0] == '/' && text.find('\0') == std::string_view::npos;
 }
 
-Result<void> read_hashes(const boost::json::value& value,
-                         std::map<std::string, std::string>& to) {
+Result<void> read_hashes(const boost::json::value& value, std::map<std::string, std::string>& to) {
   if (!value.is_object()) {
     return wrong("sha256", "must be an object", "write {\"plugin.id\":\"64 hex digits\"}");
   }
@@ -72,7 +73,7 @@ Result<RegistryOptions> read_registry_options(const boost::json::object& plugins
     } else if (key == "sha256") {
       BH_TRY(read_hashes(member.value(), options.sha256));
     } else {
-      return wrong(key, "is not a key that this host knows", "remove it");
+      return wrong(key, "is not a key that this host knows", "remove it", "unknown_key");
     }
   }
   return options;

@@ -33,8 +33,8 @@ constexpr size_t kShownLimit = 200;  // bytes of what a plugin printed that a re
 // How the helper ended.
 struct Ending {
   bool in_time = true;
-  int code = -1;    // exit code, or
-  int signal = 0;   // the signal that ended it
+  int code = -1;   // exit code, or
+  int signal = 0;  // the signal that ended it
 };
 
 struct Trial {
@@ -58,9 +58,9 @@ std::string content(const Fd& fd, size_t limit) {
 }
 
 // Waits for the end by pidfd; whoever is not back in time is killed with all its children.
-Ending wait_for(pid_t pid) {
+Ending wait_for(pid_t pid, int time_ms) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(probe::kTimeLimitMs);
+  const auto deadline = Clock::now() + std::chrono::milliseconds(time_ms);
   Ending ending;
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   while (pidfd) {
@@ -77,8 +77,8 @@ Ending wait_for(pid_t pid) {
   siginfo_t info{};
   int waited = 0;
   do {
-    waited = pidfd ? ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()),
-                              &info, WEXITED)
+    waited = pidfd ? ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()), &info,
+                              WEXITED)
                    : ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED);
   } while (waited < 0 && errno == EINTR);
   // An embedder that ignores SIGCHLD takes the status away; then the report alone counts.
@@ -87,7 +87,7 @@ Ending wait_for(pid_t pid) {
   return ending;
 }
 
-std::optional<Trial> run(const std::string& helper, const std::string& library) {
+std::optional<Trial> run(const std::string& helper, const std::string& library, int time_ms) {
   const Fd printed = memory_file(), complaint = memory_file(), report = memory_file();
   if (!printed || !complaint || !report) return std::nullopt;
 
@@ -117,7 +117,7 @@ std::optional<Trial> run(const std::string& helper, const std::string& library) 
   if (error != 0) return std::nullopt;
 
   Trial trial;
-  trial.ending = wait_for(pid);
+  trial.ending = wait_for(pid, time_ms);
   trial.report = content(report, 4096);
   trial.printed = content(printed, kShownLimit);
   trial.complaint = content(complaint, kShownLimit);
@@ -125,7 +125,7 @@ std::optional<Trial> run(const std::string& helper, const std::string& library) 
 }
 
 struct Progress {
-  std::string last;              // the last step begun or ended
+  std::string last;  // the last step begun or ended
   LoadStage stage = LoadStage::load;
   LoadStage printed_at = LoadStage::none;
 };
@@ -147,9 +147,12 @@ Progress read_report(const std::string& report) {
 
 const char* doing(LoadStage stage) {
   switch (stage) {
-    case LoadStage::entry: return "while its entry ran";
-    case LoadStage::interface: return "in get_interface";
-    default: return "while it was loaded";
+    case LoadStage::entry:
+      return "while its entry ran";
+    case LoadStage::interface:
+      return "in get_interface";
+    default:
+      return "while it was loaded";
   }
 }
 
@@ -162,7 +165,7 @@ std::string shown(const std::string& text) {
   return line;
 }
 
-Checked<void> judge(const Trial& trial) {
+Checked<void> judge(const Trial& trial, int time_ms) {
   const Progress progress = read_report(trial.report);
   const Ending& ending = trial.ending;
   const std::string during = doing(progress.stage);
@@ -171,14 +174,13 @@ Checked<void> judge(const Trial& trial) {
   const std::string tried = "seen in a process of its own; the host is not harmed";
   if (!ending.in_time) {
     return broken(progress.stage,
-                  "did not come back within " + std::to_string(probe::kTimeLimitMs / 1000) +
-                      " s " + during,
+                  "did not come back within " + std::to_string(time_ms) + " ms " + during,
                   "loading and entering must be cheap: no waiting, threads or connections");
   }
   if (progress.printed_at != LoadStage::none) {
     return refuse(progress.printed_at,
-                  std::string("printed to standard output ") + doing(progress.printed_at) +
-                      ": \"" + shown(trial.printed) + "\"",
+                  std::string("printed to standard output ") + doing(progress.printed_at) + ": \"" +
+                      shown(trial.printed) + "\"",
                   "standard output belongs to the program (an MCP client reads it): log by "
                   "call->host->api->log()");
   }
@@ -210,15 +212,17 @@ std::string find_helper() {
 
 }  // namespace
 
-PluginProbe::PluginProbe(std::string helper, std::string memory)
-    : helper_(helper.empty() ? find_helper() : std::move(helper)), memory_(std::move(memory)) {}
+PluginProbe::PluginProbe(std::string helper, std::string memory, int time_ms)
+    : helper_(helper.empty() ? find_helper() : std::move(helper)),
+      memory_(std::move(memory)),
+      time_ms_(time_ms) {}
 
 Checked<void> PluginProbe::try_out(const File& library, const std::string& sha256) {
   if (!usable() || known(sha256)) return {};
-  const auto trial = run(helper_, library.path);
+  const auto trial = run(helper_, library.path, time_ms_);
   // No trial, no verdict: the real load goes on, as it does without a helper.
   if (!trial) return {};
-  if (auto ok = judge(*trial); !ok) return ok;
+  if (auto ok = judge(*trial, time_ms_); !ok) return ok;
   remember(sha256);
   return {};
 }

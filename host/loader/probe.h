@@ -15,7 +15,8 @@ class PluginProbe {
  public:
   // `helper`: the program; found beside the library where empty. `memory`: a private folder in
   // which libraries that passed are remembered by their hash; empty: only this process remembers.
-  PluginProbe(std::string helper, std::string memory);
+  // `time_ms`: who takes longer is stopped.
+  PluginProbe(std::string helper, std::string memory, int time_ms);
 
   // Is there a helper to try plugins out with?
   bool usable() const { return !helper_.empty(); }
@@ -30,6 +31,7 @@ class PluginProbe {
 
   const std::string helper_;
   const std::string memory_;
+  const int time_ms_;
   std::mutex mutex_;
   std::set<std::string> passed_;
 };

@@ -23,13 +23,13 @@ struct Registry::Plugin {
   bool offers(std::string_view interface, std::string_view id) const {
     if (finding.status == PluginStatus::shadowed) return false;
     if (!manifest) {
-      return std::any_of(
-          entered.providers.begin(), entered.providers.end(),
-          [&](const auto& each) { return each->interface == interface && each->id == id; });
+      return std::any_of(entered.providers.begin(), entered.providers.end(), [&](const auto& each) {
+        return each->interface == interface && each->id == id;
+      });
     }
-    return std::any_of(
-        manifest->provides.begin(), manifest->provides.end(),
-        [&](const auto& each) { return each.interface == interface && each.id == id; });
+    return std::any_of(manifest->provides.begin(), manifest->provides.end(), [&](const auto& each) {
+      return each.interface == interface && each.id == id;
+    });
   }
 };
 
@@ -38,7 +38,7 @@ namespace {
 // The same as an error for whoever wanted something of that plugin.
 Failure unusable(const std::string& name, const Finding& finding) {
   if (finding.status == PluginStatus::disabled) {
-    return fail(BH_FAILED_PRECONDITION, "plugin " + name + " is disabled by the config",
+    return fail(BH_PERMISSION_DENIED, "plugin " + name + " is disabled by the config",
                 "plugin_disabled", {{"plugin", name}, {"remedy", "take it off plugins.disabled"}});
   }
   return fail(BH_FAILED_PRECONDITION, "plugin " + name + " cannot be used: " + finding.message,
@@ -75,7 +75,7 @@ std::string join(const std::vector<std::string>& texts) {
 Registry::Registry(RegistryOptions options, PluginCaller& caller)
     : options_(std::move(options)),
       caller_(caller),
-      probe_(options_.probe_helper, options_.probe_memory) {}
+      probe_(options_.probe_helper, options_.probe_memory, options_.probe_time_ms) {}
 
 Registry::~Registry() { shutdown(); }
 
@@ -197,7 +197,7 @@ Result<const Provider*> Registry::find(std::string_view interface, std::string_v
   if (closed_) return fail(BH_FAILED_PRECONDITION, "the runtime is closed", "closed");
   Plugin* plugin = owner_of(interface, id);
   if (plugin == nullptr) {
-    return fail(BH_NOT_FOUND, "no plugin offers " + name, "no_such_provider",
+    return fail(BH_NOT_FOUND, "no plugin offers " + name, "unknown_provider",
                 {{"remedy", "plugin.list shows what was found, and where it was looked for"}});
   }
   load(*plugin);
@@ -261,8 +261,9 @@ Checked<EnteredPlugin> Registry::load_checked(Plugin& plugin) {
   if (is_foreign(plugin.source)) {
     if (auto ok = probe_.try_out(*library, *sha256); !ok) return tl::make_unexpected(ok.error());
     if (!probe_.usable()) {
-      plugin.remarks.push_back("was not tried out in a process of its own: bulkhead-probe is not "
-                               "installed");
+      plugin.remarks.push_back(
+          "was not tried out in a process of its own: bulkhead-probe is not "
+          "installed");
     }
   }
   auto entry = load_library(*library);
@@ -283,8 +284,7 @@ Checked<void> Registry::check_hash(Plugin& plugin, const std::string& sha256) {
     return {};
   }
   if (given->second == sha256) return {};
-  return refuse(LoadStage::hash,
-                "its sha256 is " + sha256 + ", the manifest says " + given->second,
+  return refuse(LoadStage::hash, "its sha256 is " + sha256 + ", the manifest says " + given->second,
                 "install library and manifest together; if nobody did so, find out who changed the "
                 "file");
 }
@@ -318,8 +318,8 @@ boost::json::object Registry::report() const {
 }
 
 boost::json::object Registry::describe(const Plugin& plugin) {
-  boost::json::object line = {{"id", ""},      {"name", ""},   {"version", ""},
-                              {"vendor", ""},  {"license", ""}, {"source", plugin.source},
+  boost::json::object line = {{"id", ""},           {"name", ""},    {"version", ""},
+                              {"vendor", ""},       {"license", ""}, {"source", plugin.source},
                               {"path", plugin.path}};
   boost::json::array provides;
   const bh_plugin& table = plugin.entered.table;

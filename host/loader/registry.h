@@ -29,6 +29,7 @@ struct RegistryOptions {
   SchemaCheck check_schema;                   // empty: schemas need only be JSON objects
   std::string probe_memory;                   // see PluginProbe; a folder below the data root
   std::string probe_helper;                   // for tests
+  int probe_time_ms = 10000;                  // what loading and entering may take
 };
 
 // Reads the config's "plugins" object into `search`, `disabled` and `sha256`; unknown keys are
@@ -54,7 +55,8 @@ class Registry {
   std::vector<std::string> declared(std::string_view interface) const;
 
   // One provider; loads its plugin when this is the first need of it. NOT_FOUND: nothing offers it;
-  // FAILED_PRECONDITION: its plugin is refused, failed or disabled, with the finding's remedy.
+  // PERMISSION_DENIED: disabled; FAILED_PRECONDITION: its plugin is refused or failed, with the
+  // finding's remedy.
   Result<const Provider*> find(std::string_view interface, std::string_view id);
 
   // All usable providers of a kind in search order; loads every plugin that declares one. Those
@@ -67,8 +69,8 @@ class Registry {
   // {"plugins":[...],"searched":[...]}, the result of plugin.list without its probes.
   boost::json::object report() const;
 
-  // shutdown() of each entered plugin, once, with its own host view, the last entered first. Nothing
-  // is found afterwards. [last] [blocking]
+  // shutdown() of each entered plugin, once, with its own host view, the last entered first.
+  // Nothing is found afterwards. [last] [blocking]
   void shutdown();
 
  private:
@@ -85,7 +87,7 @@ class Registry {
   const RegistryOptions options_;
   PluginCaller& caller_;
   PluginProbe probe_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;                      // guards all below
   std::vector<std::unique_ptr<Plugin>> plugins_;  // in search order
   std::vector<Plugin*> entered_;                  // in the order of their entries
   std::vector<SearchedPlace> places_;

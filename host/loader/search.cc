@@ -40,8 +40,7 @@ Checked<std::vector<std::string>> names_in(const Folder& folder) {
   if (dir == nullptr) {
     const int error = errno;
     if (fd >= 0) ::close(fd);
-    return refuse(LoadStage::permission,
-                  folder.path + " cannot be read: " + std::strerror(error));
+    return refuse(LoadStage::permission, folder.path + " cannot be read: " + std::strerror(error));
   }
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(dir)) {
@@ -52,8 +51,8 @@ Checked<std::vector<std::string>> names_in(const Folder& folder) {
   }
   ::closedir(dir);
   if (names.size() > kFoldersLimit) {
-    return refuse(LoadStage::permission, folder.path + " holds more than " +
-                                             std::to_string(kFoldersLimit) + " folders");
+    return refuse(LoadStage::permission,
+                  folder.path + " holds more than " + std::to_string(kFoldersLimit) + " folders");
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -78,11 +78,10 @@ Checked<void> take_table(Provider& provider, const void* raw, const std::string&
         {BH_REQUIRED(bh_browser, session_schema), BH_REQUIRED(bh_browser, start),
          BH_REQUIRED(bh_browser, stop), BH_REQUIRED(bh_browser, act)});
   }
-  return take<bh_filestore>(
-      provider, raw, where,
-      {BH_REQUIRED(bh_filestore, stat), BH_REQUIRED(bh_filestore, list),
-       BH_REQUIRED(bh_filestore, read), BH_REQUIRED(bh_filestore, write),
-       BH_REQUIRED(bh_filestore, remove)});
+  return take<bh_filestore>(provider, raw, where,
+                            {BH_REQUIRED(bh_filestore, stat), BH_REQUIRED(bh_filestore, list),
+                             BH_REQUIRED(bh_filestore, read), BH_REQUIRED(bh_filestore, write),
+                             BH_REQUIRED(bh_filestore, remove)});
 }
 
 }  // namespace
@@ -101,11 +100,11 @@ bool is_known_kind(std::string_view interface) {
 Checked<Provider> copy_provider(const bh_provider* raw, std::string_view interface,
                                 const std::string& where) {
   if (raw == nullptr) return wrong(where, "is NULL");
-  if (auto ok = check_slots(raw, where,
-                            {BH_REQUIRED(bh_provider, id), BH_REQUIRED(bh_provider, title),
-                             BH_REQUIRED(bh_provider, config_schema),
-                             BH_REQUIRED(bh_provider, capabilities),
-                             BH_REQUIRED(bh_provider, table)});
+  if (auto ok =
+          check_slots(raw, where,
+                      {BH_REQUIRED(bh_provider, id), BH_REQUIRED(bh_provider, title),
+                       BH_REQUIRED(bh_provider, config_schema),
+                       BH_REQUIRED(bh_provider, capabilities), BH_REQUIRED(bh_provider, table)});
       !ok) {
     return tl::make_unexpected(ok.error());
   }

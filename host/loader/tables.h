@@ -1,6 +1,6 @@
 // A plugin's tables as the host keeps them: full-size copies in which every function can be called.
-// Shorter tables of older plugins and longer ones of newer plugins end here; optional functions that
-// are absent answer BH_UNIMPLEMENTED with their name.
+// Shorter tables of older plugins and longer ones of newer plugins end here; optional functions
+// that are absent answer BH_UNIMPLEMENTED with their name.
 #pragma once
 
 #include <bulkhead/browser.h>

@@ -31,8 +31,9 @@ Checked<void> check_owner(const struct stat& st, const std::string& path, const 
   }
   std::string hint = "give it to root or to the user who runs the host: chown";
   if (st.st_uid == kOverflowId) {
-    hint = "inside a user namespace that does not map its owner, files seem to be nobody's; map "
-           "that owner, or copy the plugin to a place of the user's own";
+    hint =
+        "inside a user namespace that does not map its owner, files seem to be nobody's; map "
+        "that owner, or copy the plugin to a place of the user's own";
   }
   return refuse(LoadStage::permission,
                 path + " belongs to user " + std::to_string(st.st_uid) +
@@ -167,8 +168,7 @@ Checked<std::optional<Folder>> open_folder(const std::string& path, const Trust&
 
 Checked<Folder> open_subfolder(const Folder& parent, const std::string& name, const Trust& trust) {
   const std::string path = parent.path + "/" + name;
-  Fd fd(::openat(parent.fd.get(), name.c_str(),
-                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Fd fd(::openat(parent.fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd.get() < 0) {
     if (errno == ELOOP || errno == ENOTDIR) {
       return refuse(LoadStage::permission, path + " is a link or not a folder",
@@ -196,6 +196,9 @@ Checked<File> open_file(const Folder& folder, const std::string& relative, const
   Fd fd(::openat(folder.fd.get(), relative.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (fd.get() < 0) {
+    if (errno == ENOENT) {
+      return refuse(LoadStage::manifest, path + " is not there", "build it or install it again");
+    }
     if (errno == ELOOP) {
       return refuse(LoadStage::permission, path + " is a symbolic link",
                     "put the file itself there: links could be pointed elsewhere between the "

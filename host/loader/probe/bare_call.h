@@ -31,9 +31,7 @@ class BareCall {
     BareCall* self = nullptr;
   };
 
-  static BareCall* of(bh_call* call) {
-    return static_cast<Slot*>(call)->self;
-  }
+  static BareCall* of(bh_call* call) { return static_cast<Slot*>(call)->self; }
 
   static const bh_host_api& host_api() {
     static const bh_host_api api = [] {

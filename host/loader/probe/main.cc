@@ -11,6 +11,7 @@
 
 #include "loader/probe/bare_call.h"
 #include "loader/probe/report.h"
+#include "loader/unwind.h"
 
 namespace {
 
@@ -37,12 +38,13 @@ void limit(__rlimit_resource_t what, rlim_t most) {
 void confine() {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 1 << 20);
-  limit(RLIMIT_CPU, 2 * kTimeLimitMs / 1000);
+  limit(RLIMIT_CPU, kOwnLimitSeconds);
   ::prctl(PR_SET_DUMPABLE, 0);
-  ::alarm(2 * kTimeLimitMs / 1000);
+  ::alarm(kOwnLimitSeconds);
 }
 
 void try_out(const char* path) {
+  bh::prepare_unwinder();
   say(kLoading);
   void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) return say(kPassed);

@@ -6,7 +6,8 @@
 namespace bh::probe {
 
 inline constexpr int kReportFd = 3;
-inline constexpr int kTimeLimitMs = 10000;
+// The helper ends itself after this, should its watcher have gone.
+inline constexpr int kOwnLimitSeconds = 30;
 
 // Steps, in order. After `loaded` and `entered` stands the number of bytes printed so far.
 inline constexpr char kLoading[] = "loading";

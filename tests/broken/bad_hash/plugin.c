@@ -1,0 +1,2 @@
+/* One byte is then added to its library. */
+#include "tiny.h"

@@ -1,0 +1,2 @@
+/* Its manifest is then cut short. */
+#include "tiny.h"

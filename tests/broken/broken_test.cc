@@ -1,0 +1,142 @@
+// Every broken plugin of this folder in one scan, each with its line in the load report; and the
+// good one among them works.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "broken/spoil.h"
+#include "loader/registry.h"
+#include "support/bare_caller.h"
+#include "support/catch.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// '*' stands for anything.
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] != '*') {
+    return !text.empty() && text[0] == pattern[0] && matches(pattern.substr(1), text.substr(1));
+  }
+  for (size_t skip = 0; skip <= text.size(); ++skip) {
+    if (matches(pattern.substr(1), text.substr(skip))) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(BH_SOURCE_DIR "/tests/broken")) {
+    if (fs::exists(entry.path() / "expected.json")) names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+// A place for plugins below /tmp, where every folder on the way is safe whatever the umask and
+// owner of the build tree.
+class Place {
+ public:
+  Place() {
+    char name[] = "/tmp/bh-broken-XXXXXX";
+    path_ = ::mkdtemp(name);
+    ::chmod(path_.c_str(), 0755);
+  }
+  ~Place() { fs::remove_all(path_); }
+
+  const std::string& path() const { return path_; }
+
+  void install(const std::string& name) {
+    const std::string folder = path_ + "/" + name;
+    fs::create_directory(folder);
+    ::chmod(folder.c_str(), 0755);
+    const std::string built = std::string(BH_BINARY_DIR "/tests/broken/") + name + "/plugin.so";
+    bh_test::write_file(folder + "/plugin.so", bh_test::read_file(built), 0755);
+    bh_test::write_manifest(name, folder);
+    bh_test::spoil(name, folder);
+  }
+
+ private:
+  std::string path_;
+};
+
+bh::RegistryOptions options_for(const Place& place) {
+  bh::RegistryOptions options;
+  options.search.path = {place.path()};
+  options.search.environment = options.search.user = false;
+  options.search.relative = options.search.system = false;
+  options.probe_helper = BH_BINARY_DIR "/libexec/bulkhead/bulkhead-probe";
+  options.check_schema = [](std::string_view schema) -> bh::Result<void> {
+    if (schema.find("prefixItems") == std::string_view::npos) return {};
+    return bh::fail(BH_INVALID_ARGUMENT, "prefixItems is not enforced", "schema");
+  };
+  return options;
+}
+
+std::map<std::string, bh::json::object> lines_by_folder(const bh::Registry& registry) {
+  std::map<std::string, bh::json::object> lines;
+  const bh::json::object report = registry.report();
+  for (const auto& line : *bh::json::get_array(report, "plugins")) {
+    const std::string path(bh::json::get_string(line.get_object(), "path"));
+    lines[fs::path(path).filename()] = line.get_object();
+  }
+  return lines;
+}
+
+void check_line(const std::string& name, const bh::json::object& line) {
+  const auto expected = bh::json::parse_object(
+      bh_test::read_file(std::string(BH_SOURCE_DIR "/tests/broken/") + name + "/expected.json"));
+  REQUIRE(expected);
+  for (const char* key : {"status", "stage", "message", "hint"}) {
+    INFO(name << ": " << key << ": \"" << bh::json::get_string(line, key) << "\"\n  expected: \""
+              << bh::json::get_string(*expected, key) << "\"");
+    CHECK(matches(bh::json::get_string(*expected, key), bh::json::get_string(line, key)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each broken plugin has its line in the report, and hurts no other") {
+  Place place;
+  for (const std::string& name : all_names()) {
+    if (name != "hangs") place.install(name);
+  }
+  bh_test::BareCaller caller;
+  bh::Registry registry(options_for(place), caller);
+  registry.scan();
+  CHECK(caller.entered.empty());
+  registry.load_all();
+
+  const auto lines = lines_by_folder(registry);
+  for (const std::string& name : all_names()) {
+    if (name == "hangs") continue;
+    INFO(name);
+    REQUIRE(lines.count(name) == 1);
+    check_line(name, lines.at(name));
+  }
+  const auto good = registry.find("bh.toolset/1", "good");
+  REQUIRE(good);
+  bh::probe::BareCall call;
+  CHECK((*good)->toolset().list(nullptr, call.call()) == BH_OK);
+}
+
+TEST_CASE("a plugin that does not come back is stopped") {
+  Place place;
+  place.install("hangs");
+  bh_test::BareCaller caller;
+  bh::RegistryOptions options = options_for(place);
+  options.probe_time_ms = 1500;
+  bh::Registry registry(std::move(options), caller);
+  registry.scan();
+  const auto found = registry.find("bh.toolset/1", "hangs");
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == BH_FAILED_PRECONDITION);
+  check_line("hangs", lines_by_folder(registry).at("hangs"));
+  CHECK(caller.entered.empty());
+}

@@ -1,0 +1,6 @@
+/* Dies in an initialiser. */
+#include <stdlib.h>
+
+#include "tiny.h"
+
+__attribute__((constructor)) static void die(void) { abort(); }

@@ -1,0 +1,2 @@
+/* Its library then loses its second half. */
+#include "tiny.h"

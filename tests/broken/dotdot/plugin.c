@@ -1,0 +1,2 @@
+/* Its manifest then names a library outside its folder. */
+#include "tiny.h"

@@ -1,0 +1,2 @@
+/* Its folder is then made writable by everybody. */
+#include "tiny.h"

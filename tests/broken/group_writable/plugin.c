@@ -1,0 +1,2 @@
+/* Its library is then made writable by the group. */
+#include "tiny.h"

@@ -1,0 +1,2 @@
+/* Its folder is then replaced by a link to it. */
+#include "tiny.h"

@@ -1,0 +1,2 @@
+/* Its library is then replaced by a link to it. */
+#include "tiny.h"

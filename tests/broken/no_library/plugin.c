@@ -1,0 +1,2 @@
+/* Its library is then taken away. */
+#include "tiny.h"

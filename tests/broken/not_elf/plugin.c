@@ -1,0 +1,2 @@
+/* Its library is then replaced by a text. */
+#include "tiny.h"

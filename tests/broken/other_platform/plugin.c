@@ -1,0 +1,2 @@
+/* Its manifest then has a library for another platform only. */
+#include "tiny.h"

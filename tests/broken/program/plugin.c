@@ -1,0 +1,2 @@
+/* Its library is then replaced by a program. */
+#include "tiny.h"

@@ -1,0 +1,2 @@
+/* Its manifest then has a key that nobody knows. */
+#include "tiny.h"

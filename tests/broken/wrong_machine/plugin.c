@@ -1,0 +1,2 @@
+/* Its ELF header is then changed to another machine's. */
+#include "tiny.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "core/schema.h"
 #include "loader/digest.h"
 #include "loader/elf.h"
 #include "loader/load.h"
@@ -64,6 +65,16 @@ Checked<std::string> read_manifest(const Folder& folder, const Trust& trust) {
   return text;
 }
 
+RegistryOptions with_defaults(RegistryOptions options) {
+  if (!options.check_schema) {
+    options.check_schema = [](std::string_view schema) -> Result<void> {
+      BH_TRY(Schema::compile(schema));
+      return {};
+    };
+  }
+  return options;
+}
+
 std::string join(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
@@ -73,7 +84,7 @@ std::string join(const std::vector<std::string>& texts) {
 }  // namespace
 
 Registry::Registry(RegistryOptions options, PluginCaller& caller)
-    : options_(std::move(options)),
+    : options_(with_defaults(std::move(options))),
       caller_(caller),
       probe_(options_.probe_helper, options_.probe_memory, options_.probe_time_ms) {}
 

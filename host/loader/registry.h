@@ -26,7 +26,7 @@ struct RegistryOptions {
   SearchOptions search;
   std::vector<std::string> disabled;          // plugin ids
   std::map<std::string, std::string> sha256;  // plugin id -> the only hash that will do
-  SchemaCheck check_schema;                   // empty: schemas need only be JSON objects
+  SchemaCheck check_schema;                   // empty: core's, which refuses what it cannot enforce
   std::string probe_memory;                   // see PluginProbe; a folder below the data root
   std::string probe_helper;                   // for tests
   int probe_time_ms = 10000;                  // what loading and entering may take

@@ -72,10 +72,6 @@ bh::RegistryOptions options_for(const Place& place) {
   options.search.environment = options.search.user = false;
   options.search.relative = options.search.system = false;
   options.probe_helper = BH_BINARY_DIR "/libexec/bulkhead/bulkhead-probe";
-  options.check_schema = [](std::string_view schema) -> bh::Result<void> {
-    if (schema.find("prefixItems") == std::string_view::npos) return {};
-    return bh::fail(BH_INVALID_ARGUMENT, "prefixItems is not enforced", "schema");
-  };
   return options;
 }
 

@@ -1,0 +1,51 @@
+#include "mcp/embedder.h"
+
+namespace bulkhead::mcp {
+
+Fault Embedder::open(const Runtime& runtime, std::string_view session_config, Embedder& out) {
+  if (Fault fault = Session::make(runtime, session_config, out.session_)) return fault;
+  return Queue::make(runtime, out.queue_);
+}
+
+Fault Embedder::start(uint64_t tag, std::string_view operation, std::string_view args) {
+  Request request;
+  if (Fault fault = Request::make(operation, args, request)) return fault;
+  Run run;
+  if (Fault fault = Run::start(session_, request, queue_, tag, run)) return fault;
+  runs_.emplace(tag, std::move(run));
+  return {};
+}
+
+void Embedder::cancel(uint64_t tag) {
+  auto run = runs_.find(tag);
+  if (run != runs_.end()) run->second.cancel();
+}
+
+bool Embedder::take(const std::function<void(const HostEvent&)>& handle) {
+  Event event;
+  if (Fault fault = queue_.next(0, event)) {
+    // The queue gives no more: whatever ran has lost its answer, and is told so.
+    if (runs_.empty()) return false;
+    HostEvent lost;
+    lost.kind = BH_EVENT_FAULT;
+    lost.tag = runs_.begin()->first;
+    lost.fault = fault;
+    runs_.erase(runs_.begin());
+    handle(lost);
+    return true;
+  }
+  if (!event) return false;
+  HostEvent seen;
+  seen.kind = event.kind();
+  seen.tag = event.tag();
+  seen.stream = event.stream();
+  seen.name = event.name();
+  seen.type = event.type();
+  seen.data = event.data();
+  if (seen.kind == BH_EVENT_FAULT) seen.fault = event.fault();
+  if (seen.last()) runs_.erase(seen.tag);
+  handle(seen);
+  return true;
+}
+
+}  // namespace bulkhead::mcp

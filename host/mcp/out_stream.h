@@ -1,0 +1,42 @@
+// What waits to be written to a client. Writing never waits for it, whatever kind of file its end
+// is, and the file's flags, which other processes may share, stay as they are.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bulkhead::mcp {
+
+// Borrows the fd. The thread that writes has SIGPIPE blocked (SigpipeBlocked).
+class OutStream {
+ public:
+  explicit OutStream(int fd);
+
+  void add(std::string&& line);  // its newline is added here
+  // Writes what goes without waiting. False: nobody reads any more, the rest is dropped.
+  bool write_some();
+  size_t waiting() const { return text_.size() - written_; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+  bool is_socket_;
+  std::string text_;
+  size_t written_ = 0;
+};
+
+// While it lives a write to a closed pipe gives EPIPE instead of ending the process; other threads
+// and the handlers that the program has are left alone.
+class SigpipeBlocked {
+ public:
+  SigpipeBlocked();
+  ~SigpipeBlocked();
+  SigpipeBlocked(const SigpipeBlocked&) = delete;
+  SigpipeBlocked& operator=(const SigpipeBlocked&) = delete;
+
+ private:
+  bool was_blocked_ = true;
+};
+
+}  // namespace bulkhead::mcp

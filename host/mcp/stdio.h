@@ -1,0 +1,40 @@
+// MCP on stdio: one message a line, in and out, and nothing else on the way out. What the verb
+// `bulkhead mcp` runs.
+#pragma once
+
+#include <bulkhead/host.hpp>
+#include <chrono>
+#include <string>
+
+#include "mcp/host_port.h"
+#include "mcp/limits.h"
+
+namespace bulkhead::mcp {
+
+struct ServeOptions {
+  HostPort* host = nullptr;  // borrowed
+  int in_fd = 0;             // borrowed, like the others
+  int out_fd = 1;
+  int stop_fd = -1;  // readable: stop as at the end of input. -1: none
+  Limits limits;
+  std::string version;
+  std::string instructions;
+  size_t out_bytes = 8u << 20;           // waiting for a client that does not read, before requests wait too
+  std::chrono::milliseconds grace{10000};  // for what runs to end, after the end of input
+};
+
+// Serves one client until its input ends, it reads no more, or it is to stop; then cancels what
+// runs and waits for it to end. 0, or 125 where something did not end within `grace`. [blocking]
+int serve_stdio(const ServeOptions& options);
+
+// The same over a session of `runtime`. `session_config`: {"persona":NAME} or {"operator":true}.
+// Where it serves fds 0 and 1 these are put out of reach first (0 becomes empty, 1 becomes fd 2),
+// so that no library and no child can read or write between the messages. 125, with a sentence on
+// stderr, where the session cannot be opened. [blocking]
+int run_stdio(Runtime& runtime, const std::string& session_config, int in_fd, int out_fd);
+
+// Makes the run_stdio() of this process return, also one that has yet to begin. Safe in a signal
+// handler.
+void request_stop() noexcept;
+
+}  // namespace bulkhead::mcp

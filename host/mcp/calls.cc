@@ -5,7 +5,7 @@
 #include "mcp/json_writer.h"
 #include "mcp/tools.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr size_t longest_token = 4096;
@@ -87,9 +87,9 @@ void Calls::call(const ReplyTo& to, const std::string& key, JsonView params,
   call.progress = Progress(*token, limits_.progress_interval);
   bool too_many = calls_.size() >= limits_.calls;
   if (too_many || argument_bytes_ + call.argument_bytes > limits_.argument_bytes) {
-    std::string what = too_many ? "Too many calls are in progress (" +
-                                      std::to_string(limits_.calls) + ")"
-                                : std::string("The calls in progress hold too many bytes of arguments");
+    std::string what =
+        too_many ? "Too many calls are in progress (" + std::to_string(limits_.calls) + ")"
+                 : std::string("The calls in progress hold too many bytes of arguments");
     outbox_.result(to, fault_result_text(Fault(BH_RESOURCE_EXHAUSTED,
                                                what + "; wait for one to end, then call again.",
                                                R"({"reason":"too_many_calls"})")));
@@ -169,8 +169,10 @@ void Calls::send_progress(Call& call, Clock::time_point now, bool at_the_end) {
 }
 
 void Calls::attach(Call& call, const HostEvent& event) {
-  size_t own = limits_.attachment_bytes - std::min(limits_.attachment_bytes, call.attachments.size());
-  size_t all = limits_.all_attachment_bytes - std::min(limits_.all_attachment_bytes, attachment_bytes_);
+  size_t own =
+      limits_.attachment_bytes - std::min(limits_.attachment_bytes, call.attachments.size());
+  size_t all =
+      limits_.all_attachment_bytes - std::min(limits_.all_attachment_bytes, attachment_bytes_);
   size_t before = call.attachments.size();
   call.attachments.add(event.name, event.type, event.data, std::min(own, all));
   attachment_bytes_ += call.attachments.size() - before;
@@ -227,4 +229,4 @@ void Calls::tick(Clock::time_point now) {
   for (auto& [tag, call] : calls_) send_progress(call, now, false);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

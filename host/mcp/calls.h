@@ -17,7 +17,7 @@
 #include "mcp/protocol.h"
 #include "mcp/results.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Used from one thread. Borrows the host and the outbox.
 class Calls {
@@ -44,7 +44,8 @@ class Calls {
 
  private:
   struct Call {
-    Call(ReplyTo to, std::string k, const Features& f) : reply(std::move(to)), key(std::move(k)), known(f) {}
+    Call(ReplyTo to, std::string k, const Features& f)
+        : reply(std::move(to)), key(std::move(k)), known(f) {}
     ReplyTo reply;
     std::string key;
     Features known;
@@ -74,4 +75,4 @@ class Calls {
   size_t attachment_bytes_ = 0;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

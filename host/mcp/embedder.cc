@@ -1,17 +1,18 @@
 #include "mcp/embedder.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
-Fault Embedder::open(const Runtime& runtime, std::string_view session_config, Embedder& out) {
-  if (Fault fault = Session::make(runtime, session_config, out.session_)) return fault;
-  return Queue::make(runtime, out.queue_);
+Fault Embedder::open(const bulkhead::Runtime& runtime, std::string_view session_config,
+                     Embedder& out) {
+  if (Fault fault = bulkhead::Session::make(runtime, session_config, out.session_)) return fault;
+  return bulkhead::Queue::make(runtime, out.queue_);
 }
 
 Fault Embedder::start(uint64_t tag, std::string_view operation, std::string_view args) {
-  Request request;
-  if (Fault fault = Request::make(operation, args, request)) return fault;
-  Run run;
-  if (Fault fault = Run::start(session_, request, queue_, tag, run)) return fault;
+  bulkhead::Request request;
+  if (Fault fault = bulkhead::Request::make(operation, args, request)) return fault;
+  bulkhead::Run run;
+  if (Fault fault = bulkhead::Run::start(session_, request, queue_, tag, run)) return fault;
   runs_.emplace(tag, std::move(run));
   return {};
 }
@@ -22,7 +23,7 @@ void Embedder::cancel(uint64_t tag) {
 }
 
 bool Embedder::take(const std::function<void(const HostEvent&)>& handle) {
-  Event event;
+  bulkhead::Event event;
   if (Fault fault = queue_.next(0, event)) {
     // The queue gives no more: whatever ran has lost its answer, and is told so.
     if (runs_.empty()) return false;
@@ -48,4 +49,4 @@ bool Embedder::take(const std::function<void(const HostEvent&)>& handle) {
   return true;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -7,13 +7,14 @@
 
 #include "mcp/host_port.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Used from one thread. Keeps what it needs of the runtime. Destroyed, it cancels what still runs.
 class Embedder : public HostPort {
  public:
   // `session_config`: {"persona":NAME} or {"operator":true}.
-  static Fault open(const Runtime& runtime, std::string_view session_config, Embedder& out);
+  static Fault open(const bulkhead::Runtime& runtime, std::string_view session_config,
+                    Embedder& out);
 
   Fault start(uint64_t tag, std::string_view operation, std::string_view args) override;
   void cancel(uint64_t tag) override;
@@ -21,9 +22,9 @@ class Embedder : public HostPort {
   bool take(const std::function<void(const HostEvent&)>& handle) override;
 
  private:
-  Session session_;
-  Queue queue_;
-  std::unordered_map<uint64_t, Run> runs_;  // after queue_: runs end before it does
+  bulkhead::Session session_;
+  bulkhead::Queue queue_;
+  std::unordered_map<uint64_t, bulkhead::Run> runs_;  // after queue_: runs end before it does
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

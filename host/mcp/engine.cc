@@ -4,7 +4,7 @@
 
 #include "mcp/json_writer.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 Engine::Engine(HostPort& host, Send send, EngineOptions options)
     : options_(std::move(options)),
@@ -121,7 +121,8 @@ void Engine::request(const Message& message, const ReplyTo& to) {
   bool known = method == "initialize" || method == "ping" || method == "tools/list" ||
                method == "tools/call" || method == "logging/setLevel";
   if (!known) {
-    outbox_.error(to, error::method_not_found, "There is no method \"" + method.substr(0, 128) + "\".");
+    outbox_.error(to, error::method_not_found,
+                  "There is no method \"" + method.substr(0, 128) + "\".");
     return;
   }
   if (message.params && !message.params.is(JsonKind::object)) {
@@ -137,7 +138,8 @@ void Engine::request(const Message& message, const ReplyTo& to) {
     return;
   }
   if (!revision_) {
-    outbox_.error(to, error::invalid_request, "The session is not initialized; send initialize first.");
+    outbox_.error(to, error::invalid_request,
+                  "The session is not initialized; send initialize first.");
     return;
   }
   if (method == "logging/setLevel") {
@@ -221,4 +223,4 @@ void Engine::cancel(JsonView params) {
   deferred_.erase(waiting);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

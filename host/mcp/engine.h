@@ -16,7 +16,7 @@
 #include "mcp/outbox.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 struct EngineOptions {
   Limits limits;
@@ -80,4 +80,4 @@ class Engine {
   size_t deferred_bytes_ = 0;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -7,7 +7,9 @@
 #include <functional>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
+
+using bulkhead::Fault;
 
 // One thing that happened to the operation started with `tag`. Its texts are borrowed until the
 // function that it is given to returns. `kind` is one of BH_EVENT_*; RESULT or FAULT comes last,
@@ -37,4 +39,4 @@ class HostPort {
   virtual bool take(const std::function<void(const HostEvent&)>& handle) = 0;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

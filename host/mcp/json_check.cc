@@ -5,7 +5,7 @@
 #include "mcp/json_view.h"
 #include "mcp/utf8.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -216,4 +216,4 @@ std::optional<JsonFlaw> check_json(std::string_view text, size_t max_depth) {
   return Checker(text, max_depth).run();
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

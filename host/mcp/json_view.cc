@@ -4,7 +4,7 @@
 
 #include "mcp/utf8.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -89,13 +89,19 @@ JsonView::JsonView(std::string_view text) {
 JsonKind JsonView::kind() const {
   if (raw_.empty()) return JsonKind::absent;
   switch (raw_[0]) {
-    case '{': return JsonKind::object;
-    case '[': return JsonKind::array;
-    case '"': return JsonKind::string;
+    case '{':
+      return JsonKind::object;
+    case '[':
+      return JsonKind::array;
+    case '"':
+      return JsonKind::string;
     case 't':
-    case 'f': return JsonKind::boolean;
-    case 'n': return JsonKind::null;
-    default: return JsonKind::number;
+    case 'f':
+      return JsonKind::boolean;
+    case 'n':
+      return JsonKind::null;
+    default:
+      return JsonKind::number;
   }
 }
 
@@ -157,4 +163,4 @@ double JsonView::number() const {
   return v;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 enum class JsonKind { absent, null, boolean, number, string, array, object };
 
@@ -67,4 +67,4 @@ class JsonView {
   std::string_view raw_;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

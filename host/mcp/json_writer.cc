@@ -4,7 +4,7 @@
 
 #include "mcp/utf8.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr std::string_view alphabet =
@@ -12,11 +12,21 @@ constexpr std::string_view alphabet =
 
 void append_escaped(std::string& out, unsigned char c) {
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
     default:
       constexpr std::string_view digits = "0123456789abcdef";
       out += "\\u00";
@@ -111,4 +121,4 @@ bool from_base64(std::string_view text, std::string& out) {
   return base64(out) == text;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

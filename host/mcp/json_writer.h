@@ -7,7 +7,7 @@
 
 #include "mcp/json_view.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // In quotes and escaped; bytes that are no UTF-8 become U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
@@ -57,4 +57,4 @@ class ObjectWriter {
   bool first_ = true;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -1,6 +1,6 @@
 #include "mcp/line_reader.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 void LineReader::feed(std::string_view bytes, const Line& line, const TooLong& too_long) {
   while (!bytes.empty()) {
@@ -39,4 +39,4 @@ void LineReader::give(std::string_view text, const Line& line) const {
   if (text.find_first_not_of(" \t\r") != std::string_view::npos) line(text);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

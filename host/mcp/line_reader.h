@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Keeps one unfinished line, `longest` bytes at most; what is longer is left out up to its end.
 class LineReader {
@@ -29,4 +29,4 @@ class LineReader {
   std::string unfinished_;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -2,7 +2,7 @@
 
 #include "mcp/json_writer.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 Fault LogRelay::set_level(LogLevel level) {
   uint64_t tag = next_tag_++;
@@ -84,4 +84,4 @@ void LogRelay::send(LogLevel level, std::string_view logger, std::string_view me
   outbox_.notify("notifications/message", params);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

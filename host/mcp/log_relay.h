@@ -10,7 +10,7 @@
 #include "mcp/progress.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Used from one thread. Borrows the host and the outbox. Its operations have tags with the highest
 // bit set, which no call has.
@@ -46,4 +46,4 @@ class LogRelay {
   size_t left_out_ = 0;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -3,7 +3,7 @@
 #include "mcp/json_writer.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 // Ids and progress tokens are kept while a call runs and sent back with each answer.
@@ -106,4 +106,4 @@ std::string notification_text(std::string_view method, std::string_view params) 
   return out;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

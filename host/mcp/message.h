@@ -6,7 +6,7 @@
 
 #include "mcp/json_view.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Borrows from the text that it was read from.
 struct Message {
@@ -34,4 +34,4 @@ std::string error_text(std::string_view id, int code, std::string_view message,
                        std::string_view data = {});
 std::string notification_text(std::string_view method, std::string_view params);
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 bool writable_now(int fd) {
@@ -29,7 +29,7 @@ sigset_t sigpipe_set() {
 }  // namespace
 
 OutStream::OutStream(int fd) : fd_(fd) {
-  struct stat st{};
+  struct stat st {};
   is_socket_ = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
@@ -84,4 +84,4 @@ SigpipeBlocked::~SigpipeBlocked() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

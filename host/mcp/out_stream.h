@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Borrows the fd. The thread that writes has SIGPIPE blocked (SigpipeBlocked).
 class OutStream {
@@ -39,4 +39,4 @@ class SigpipeBlocked {
   bool was_blocked_ = true;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -3,7 +3,7 @@
 #include "mcp/message.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 void Outbox::answer(const ReplyTo& to, std::string&& text) {
   if (!to.batch) {
@@ -35,4 +35,4 @@ void Outbox::notify(std::string_view method, std::string_view params) {
   send_(notification_text(method, params));
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Takes one complete message, on one line, without its newline.
 using Send = std::function<void(std::string&&)>;
@@ -55,4 +55,4 @@ class Outbox {
   Send send_;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

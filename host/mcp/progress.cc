@@ -3,7 +3,7 @@
 #include "mcp/json_writer.h"
 #include "mcp/utf8.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 constexpr size_t longest_message = 4096;
 }
@@ -77,4 +77,4 @@ std::string Progress::take(Clock::time_point now, bool at_the_end, bool with_mes
   return out;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

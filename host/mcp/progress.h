@@ -9,7 +9,7 @@
 
 #include "mcp/json_view.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 using Clock = std::chrono::steady_clock;
 
@@ -47,4 +47,4 @@ class Progress {
   std::string value_, total_, said_;
 };
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr std::array<std::string_view, 5> revisions = {"2024-10-07", "2024-11-05", "2025-03-26",
@@ -11,10 +11,10 @@ constexpr std::array<std::string_view, 5> revisions = {"2024-10-07", "2024-11-05
 constexpr std::array<std::string_view, 8> levels = {"debug", "info",     "notice", "warning",
                                                     "error", "critical", "alert",  "emergency"};
 constexpr std::array<std::string_view, 17> statuses = {
-    "OK",           "CANCELLED",          "UNKNOWN",        "INVALID_ARGUMENT", "DEADLINE_EXCEEDED",
-    "NOT_FOUND",    "ALREADY_EXISTS",     "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION", "ABORTED",     "OUT_OF_RANGE",   "UNIMPLEMENTED",    "INTERNAL",
-    "UNAVAILABLE",  "DATA_LOSS",          "UNAUTHENTICATED"};
+    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+    "DATA_LOSS", "UNAUTHENTICATED"};
 
 template <class E, size_t N>
 std::optional<E> find(const std::array<std::string_view, N>& words, std::string_view text) {
@@ -35,11 +35,15 @@ std::optional<LogLevel> log_level_of(std::string_view text) { return find<LogLev
 
 std::string_view host_level_of(LogLevel l) {
   switch (l) {
-    case LogLevel::debug: return "debug";
+    case LogLevel::debug:
+      return "debug";
     case LogLevel::info:
-    case LogLevel::notice: return "info";
-    case LogLevel::warning: return "warn";
-    default: return "error";
+    case LogLevel::notice:
+      return "info";
+    case LogLevel::warning:
+      return "warn";
+    default:
+      return "error";
   }
 }
 
@@ -56,4 +60,4 @@ std::string_view status_text(bh_status code) {
   return code >= 0 && i < statuses.size() ? statuses[i] : "UNKNOWN";
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // In the order of their dates, so that "since" is a comparison.
 enum class Revision { v2024_10_07, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25 };
@@ -55,4 +55,4 @@ LogLevel log_level_of_host(std::string_view text);
 // "INVALID_ARGUMENT" and so on.
 std::string_view status_text(bh_status code);
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

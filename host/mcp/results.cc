@@ -3,7 +3,7 @@
 #include "mcp/json_writer.h"
 #include "mcp/utf8.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 bool is_utf8(std::string_view bytes) {
@@ -53,7 +53,7 @@ class ContentWriter {
   void item(JsonView part) {
     std::string type = part.member("type").text();
     if (type == "text") {
-      text(part.member("text").text(), part.member("annotations"));
+      said(part);
     } else if (type == "link") {
       link(part);
     } else if (type == "resource" && !part.member("attachment")) {
@@ -63,6 +63,21 @@ class ContentWriter {
     } else {
       text("[a part of the unknown type \"" + type + "\" was left out]", {});
     }
+  }
+
+  // A text of the tool goes through as it was written, unread.
+  void said(JsonView part) {
+    begin();
+    ObjectWriter w(out_);
+    w.text("type", "text");
+    JsonView t = part.member("text");
+    if (t.is(JsonKind::string))
+      w.raw("text", t);
+    else
+      w.text("text", "");
+    w.raw("annotations", part.member("annotations"), JsonKind::object);
+    w.close();
+    has_text_ = true;
   }
 
   void text(std::string_view t, JsonView annotations) {
@@ -261,4 +276,4 @@ std::string fault_result_text(const Fault& fault) {
   return out;
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -11,7 +11,9 @@
 #include "mcp/json_view.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
+
+using bulkhead::Fault;
 
 // The bytes beside a result, kept until it comes. What is over a limit is dropped and its size
 // remembered, so that the answer can say what is missing.
@@ -44,4 +46,4 @@ std::string fault_text(const Fault& fault);
 // The stable word, or empty.
 std::string fault_reason(const Fault& fault);
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

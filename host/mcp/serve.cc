@@ -1,5 +1,4 @@
 // serve_stdio(): one thread, which waits in poll() alone.
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -7,13 +6,15 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <optional>
 
 #include "mcp/engine.h"
 #include "mcp/line_reader.h"
 #include "mcp/out_stream.h"
 #include "mcp/stdio.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr int exit_ours = 125;
@@ -33,8 +34,9 @@ class Loop {
       : options_(options),
         out_(options.out_fd),
         lines_(options.limits.message_bytes),
-        engine_(*options.host, [this](std::string&& text) { send(std::move(text)); },
-                engine_options(options)) {}
+        engine_(
+            *options.host, [this](std::string&& text) { send(std::move(text)); },
+            engine_options(options)) {}
 
   int run() {
     while (!finished()) {
@@ -42,6 +44,10 @@ class Loop {
       engine_.tick();
       take_events();
       flush();
+      if (ending() && engine_.idle() && !idle_at_end_) {
+        idle_at_end_ = true;
+        end_by_ = std::min(*end_by_, Clock::now() + options_.drain);
+      }
     }
     if (engine_.idle()) return 0;
     std::fputs("bulkhead: a tool did not stop in time and was left behind\n", stderr);
@@ -80,7 +86,7 @@ class Loop {
     fds[3] = {ending() ? -1 : options_.stop_fd, POLLIN, 0};
     if (poll(fds.data(), fds.size(), timeout()) < 0) return;  // EINTR: the next turn sees the rest
     if (fds[3].revents != 0) begin_end();
-    if ((fds[1].revents & (POLLERR | POLLNVAL)) != 0) lose_reader();
+    if ((fds[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) lose_reader();
     if (!ending() && fds[0].revents != 0) read_some();
   }
 
@@ -131,6 +137,7 @@ class Loop {
   LineReader lines_;
   Engine engine_;
   bool reader_gone_ = false;
+  bool idle_at_end_ = false;
   std::optional<Clock::time_point> end_by_;
   std::array<char, 65536> buffer_;
 };
@@ -143,4 +150,4 @@ int serve_stdio(const ServeOptions& options) {
   return loop->run();
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

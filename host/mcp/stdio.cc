@@ -10,7 +10,7 @@
 
 #include "mcp/embedder.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr int exit_ours = 125;
@@ -72,7 +72,8 @@ void request_stop() noexcept {
   errno = saved;
 }
 
-int run_stdio(Runtime& runtime, const std::string& session_config, int in_fd, int out_fd) {
+int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
+              int out_fd) {
   Embedder host;
   if (Fault fault = Embedder::open(runtime, session_config, host)) {
     std::fprintf(stderr, "bulkhead: %s\n", fault.message().c_str());
@@ -89,4 +90,4 @@ int run_stdio(Runtime& runtime, const std::string& session_config, int in_fd, in
   return serve_stdio(options);
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -9,7 +9,7 @@
 #include "mcp/host_port.h"
 #include "mcp/limits.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 struct ServeOptions {
   HostPort* host = nullptr;  // borrowed
@@ -19,8 +19,9 @@ struct ServeOptions {
   Limits limits;
   std::string version;
   std::string instructions;
-  size_t out_bytes = 8u << 20;           // waiting for a client that does not read, before requests wait too
+  size_t out_bytes = 8u << 20;  // may wait for a client that does not read; then requests wait too
   std::chrono::milliseconds grace{10000};  // for what runs to end, after the end of input
+  std::chrono::milliseconds drain{2000};   // and then for the client to read the last answers
 };
 
 // Serves one client until its input ends, it reads no more, or it is to stop; then cancels what
@@ -31,10 +32,10 @@ int serve_stdio(const ServeOptions& options);
 // Where it serves fds 0 and 1 these are put out of reach first (0 becomes empty, 1 becomes fd 2),
 // so that no library and no child can read or write between the messages. 125, with a sentence on
 // stderr, where the session cannot be opened. [blocking]
-int run_stdio(Runtime& runtime, const std::string& session_config, int in_fd, int out_fd);
+int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd, int out_fd);
 
 // Makes the run_stdio() of this process return, also one that has yet to begin. Safe in a signal
 // handler.
 void request_stop() noexcept;
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -4,7 +4,7 @@
 
 #include "mcp/json_writer.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 constexpr std::string_view cursor_mark = "tool:";
@@ -74,7 +74,8 @@ std::optional<std::string> tools_page(const std::vector<std::string>& items, std
   for (const std::string& item : items) {
     JsonView definition(item);
     std::string name = definition.member("name").text();
-    if (name.empty() || !seen.insert(name).second) continue;  // the first of a name is the one called
+    if (name.empty() || !seen.insert(name).second)
+      continue;  // the first of a name is the one called
     if (!begun) {
       begun = name == after;
       continue;
@@ -106,4 +107,4 @@ std::optional<std::string> tool_of_cursor(std::string_view cursor) {
   return plain.substr(cursor_mark.size());
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

@@ -10,7 +10,7 @@
 #include "mcp/json_view.h"
 #include "mcp/protocol.h"
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // The text of one tool. Schemas go out as the toolset wrote them.
 std::string tool_text(JsonView definition, const Features& known);
@@ -25,4 +25,4 @@ std::string cursor_after(std::string_view tool);
 // The name inside; nothing where we did not make the cursor.
 std::optional<std::string> tool_of_cursor(std::string_view cursor);
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

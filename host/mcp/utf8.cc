@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 namespace {
 
 // What the first byte promises: how many bytes, and the range of the second one, which is where
@@ -71,4 +71,4 @@ void append_utf8(std::string& out, char32_t c) {
   }
 }
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

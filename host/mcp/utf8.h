@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::mcp {
+namespace bh::mcp {
 
 // Bytes of the well-formed character at `at` (1 to 4); 0 where there is none. Overlong forms,
 // surrogates and values above U+10FFFF are not well-formed.
@@ -18,4 +18,4 @@ bool utf8_cut_short(std::string_view text, size_t at);
 
 void append_utf8(std::string& out, char32_t code_point);
 
-}  // namespace bulkhead::mcp
+}  // namespace bh::mcp

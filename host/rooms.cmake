@@ -25,3 +25,6 @@ find_path(BH_RE2_INCLUDE re2/re2.h REQUIRED)
 find_library(BH_RE2 NAMES libre2.so REQUIRED)
 target_include_directories(bulkhead_rooms SYSTEM PRIVATE ${BH_RE2_INCLUDE})
 target_link_libraries(bulkhead_rooms PUBLIC ${BH_RE2})
+
+# cli/parse.cc is CLI11, which takes a sanitizer most of a minute.
+bh_without_sanitizers(cli/parse.cc)

@@ -1,0 +1,22 @@
+// How a command's end becomes the program's exit code, and the line that says why.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/problem.h"
+
+namespace bh::cli {
+
+struct Exit {
+  int code = kExitOurs;
+  std::vector<Problem> notes;  // each a line on stderr
+};
+
+// `result` is the result of sandbox.exec; `timeout_ms` what --timeout said.
+Exit exit_of(const boost::json::object& result, std::optional<std::int64_t> timeout_ms);
+
+}  // namespace bh::cli

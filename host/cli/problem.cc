@@ -1,0 +1,88 @@
+#include "cli/problem.h"
+
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/text.h"
+
+namespace bh::cli {
+
+std::string_view status_name(bh_status code) {
+  switch (code) {
+    case BH_OK:
+      return "OK";
+    case BH_CANCELLED:
+      return "CANCELLED";
+    case BH_INVALID_ARGUMENT:
+      return "INVALID_ARGUMENT";
+    case BH_DEADLINE_EXCEEDED:
+      return "DEADLINE_EXCEEDED";
+    case BH_NOT_FOUND:
+      return "NOT_FOUND";
+    case BH_ALREADY_EXISTS:
+      return "ALREADY_EXISTS";
+    case BH_PERMISSION_DENIED:
+      return "PERMISSION_DENIED";
+    case BH_RESOURCE_EXHAUSTED:
+      return "RESOURCE_EXHAUSTED";
+    case BH_FAILED_PRECONDITION:
+      return "FAILED_PRECONDITION";
+    case BH_ABORTED:
+      return "ABORTED";
+    case BH_OUT_OF_RANGE:
+      return "OUT_OF_RANGE";
+    case BH_UNIMPLEMENTED:
+      return "UNIMPLEMENTED";
+    case BH_INTERNAL:
+      return "INTERNAL";
+    case BH_UNAVAILABLE:
+      return "UNAVAILABLE";
+    case BH_DATA_LOSS:
+      return "DATA_LOSS";
+    case BH_UNAUTHENTICATED:
+      return "UNAUTHENTICATED";
+    default:
+      return "UNKNOWN";
+  }
+}
+
+Problem from_fault(const bulkhead::Fault& fault) {
+  Problem p;
+  p.message = fault.message().empty() ? "the library gave no reason" : fault.message();
+  p.exit_code = fault.code() == BH_DEADLINE_EXCEEDED ? kExitTimeLimit : kExitOurs;
+  boost::json::object details = parse_object_or_empty(fault.details());
+  p.remedy = string_at(details, "remedy");
+  // Some messages say the remedy already; nobody needs it twice.
+  if (p.message.find(p.remedy) != std::string::npos) p.remedy.clear();
+  return p;
+}
+
+std::string fault_json(const bulkhead::Fault& fault) {
+  boost::json::object error;
+  error["code"] = status_name(fault.code());
+  error["message"] = fault.message();
+  error["details"] = parse_object_or_empty(fault.details());
+  boost::json::object all;
+  all["error"] = std::move(error);
+  return boost::json::serialize(all);
+}
+
+std::string sentence(const Problem& p) {
+  std::string_view message = p.message;
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) {
+    message.remove_suffix(1);
+  }
+  std::string out = "bulkhead: " + printable(message);
+  if (!p.remedy.empty()) {
+    std::string_view remedy = p.remedy;
+    while (!remedy.empty() && remedy.back() == '.') remedy.remove_suffix(1);
+    out += " (" + printable(remedy) + ")";
+  }
+  return out + "\n";
+}
+
+int fail(const Problem& p) {
+  complain(sentence(p));
+  return p.exit_code;
+}
+
+}  // namespace bh::cli

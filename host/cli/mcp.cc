@@ -24,8 +24,10 @@ int verb_mcp(const Options& options, const Surroundings& around) {
   Result<Setup> setup = make_setup(options, around);
   if (!setup) return fail(setup.error());
   // Clients start their servers in whatever folder they are in, often /. That is no reason to give
-  // them nothing: the persona has a folder of its own under the data root.
+  // them nothing: the persona has a folder of its own under the data root. A folder that somebody
+  // named is another matter.
   if (setup->workspace_problem) {
+    if (setup->workspace.source != "default") return fail(*setup->workspace_problem);
     Problem p = *setup->workspace_problem;
     p.message += "; the persona's own folder is used";
     p.remedy = "--workspace DIR names another";

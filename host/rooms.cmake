@@ -20,11 +20,20 @@ set_target_properties(bulkhead_probe PROPERTIES OUTPUT_NAME bulkhead-probe
                       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
 install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
 
-# core/schema_pattern.cc: patterns of schemas. Debian's static RE2 is not position independent.
+# core/patterns: what needs RE2, as a companion that is loaded with the first pattern. Debian's static
+# RE2 is not position independent, and the shared one would cost every start.
 find_path(BH_RE2_INCLUDE re2/re2.h REQUIRED)
-find_library(BH_RE2 NAMES libre2.so REQUIRED)
-target_include_directories(bulkhead_rooms SYSTEM PRIVATE ${BH_RE2_INCLUDE})
-target_link_libraries(bulkhead_rooms PUBLIC ${BH_RE2})
+find_library(BH_RE2 NAMES re2 REQUIRED)
+add_library(bulkhead_patterns MODULE core/patterns/patterns.cc)
+target_compile_features(bulkhead_patterns PRIVATE cxx_std_20)
+target_include_directories(bulkhead_patterns PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(bulkhead_patterns SYSTEM PRIVATE ${BH_RE2_INCLUDE})
+# Not the flags of the rest: it shares RE2's libstdc++, and is not ours to sanitize.
+target_compile_options(bulkhead_patterns PRIVATE -Wall -Wextra)
+target_link_libraries(bulkhead_patterns PRIVATE ${BH_RE2})
+install(TARGETS bulkhead_patterns LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bulkhead)
+cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_patterns)
+cmake_language(DEFER CALL add_dependencies bulkhead_inside bulkhead_patterns)
 
 # cli/parse.cc is CLI11, which takes a sanitizer most of a minute.
 bh_without_sanitizers(cli/parse.cc)

@@ -163,6 +163,9 @@ Result<const Pattern*> Compiler::pattern(std::string_view keyword, const Value& 
                   "use fewer or shorter ones");
   }
   auto compiled = Pattern::compile(*text);
+  if (!compiled && compiled.error().code != BH_INVALID_ARGUMENT) {
+    return tl::unexpected(compiled.error().within("schema " + pointer_));
+  }
   if (!compiled) {
     return refuse("schema_unsupported", keyword,
                   json::quote(*text) + " is not taken by RE2: " + compiled.error().message,

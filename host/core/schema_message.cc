@@ -369,7 +369,8 @@ Error describe(const Violation& v, std::string_view subject) {
   } else {
     message = std::string(subject) + (place.empty() ? "" : " ") + place + ": " + text;
   }
-  return fail(BH_INVALID_ARGUMENT, std::move(message), "schema",
+  const std::string_view reason = v.rule == Rule::kLimit ? "schema_limit" : "schema";
+  return fail(BH_INVALID_ARGUMENT, std::move(message), reason,
               {{"field", field}, {"keyword", keyword_of(v.rule)}, {"remedy", remedy_of(v)}})
       .value();
 }

@@ -1,4 +1,6 @@
 // A regular expression of a schema, checked by RE2: linear time, little stack, no back-tracking.
+// RE2 lives in libbulkhead_patterns.so, which is loaded with the first pattern
+// (patterns/patterns.h).
 #pragma once
 
 #include <memory>
@@ -11,7 +13,8 @@ namespace bh::schema {
 
 class Pattern {
  public:
-  // INVALID_ARGUMENT; the message is RE2's own text, without a place.
+  // INVALID_ARGUMENT with RE2's own text, without a place; UNAVAILABLE with reason
+  // patterns_unavailable when the library with RE2 cannot be loaded.
   static Result<std::unique_ptr<const Pattern>> compile(std::string_view text);
 
   ~Pattern();
@@ -23,11 +26,10 @@ class Pattern {
   const std::string& text() const { return text_; }
 
  private:
-  struct Engine;
-  Pattern(std::string text, std::unique_ptr<Engine> engine);
+  Pattern(std::string text, void* compiled);
 
   std::string text_;
-  std::unique_ptr<Engine> engine_;
+  void* compiled_;
 };
 
 }  // namespace bh::schema

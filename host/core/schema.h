@@ -3,7 +3,8 @@
 // Everything that a schema says is enforced, or the schema is refused when it is compiled, with the
 // keyword's name and place. The engine is our own: valijson 1.0 passes several keywords in silence,
 // runs patterns through std::regex (which overflows a 1 MiB stack), takes 1.0 for no integer and
-// compares 64-bit numbers as doubles.
+// compares 64-bit numbers as doubles. tests/host/core/referee/ holds the two against each other
+// where they must agree.
 //
 // Enforced: type enum const · minimum maximum exclusiveMinimum exclusiveMaximum multipleOf ·
 //   minLength maxLength pattern · items minItems maxItems uniqueItems contains · properties

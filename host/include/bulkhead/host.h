@@ -92,7 +92,7 @@ BH_API bh_status bh_request_args(bh_request *r, const char *json, size_t json_le
 BH_API bh_status bh_request_attach(bh_request *r, const char *name, size_t name_len,
                                    const char *type, size_t type_len, const void *data,
                                    size_t size, bh_fault **f);
-/* [serial] */
+/* 0: none but the operation's own. [serial] */
 BH_API bh_status bh_request_timeout(bh_request *r, int64_t timeout_ms, bh_fault **f);
 /* Bytes will be sent; without it the run's input is empty. [serial] */
 BH_API bh_status bh_request_input(bh_request *r, bh_fault **f);

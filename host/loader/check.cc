@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "base/json.h"
+#include "loader/driver_schema.h"
 #include "loader/names.h"
 #include "loader/unwind.h"
 
@@ -112,13 +113,15 @@ Checked<void> check_schemas(const Provider& provider, const SchemaCheck& check_s
     const std::string where =
         provider.interface + " " + quoted(provider.id) + ": " + std::string(name);
     if (text.size() > (1u << 20)) return refuse(LoadStage::schema, where + " is above 1 MiB");
-    if (auto object = json::parse_object(text); !object) {
-      return refuse(LoadStage::schema, where + ": " + object.error().message);
+    const auto object = json::parse_object(text);
+    if (!object) return refuse(LoadStage::schema, where + ": " + object.error().message);
+    static const char kHint[] = "use only what the host enforces (abi/README.md)";
+    if (auto ok = check_driver_schema(*object); !ok) {
+      return refuse(LoadStage::schema, where + ": " + ok.error().message, kHint);
     }
     if (!check_schema) continue;
     if (auto ok = check_schema(text); !ok) {
-      return refuse(LoadStage::schema, where + ": " + ok.error().message,
-                    "use only what the host enforces (abi/README.md)");
+      return refuse(LoadStage::schema, where + ": " + ok.error().message, kHint);
     }
   }
   return {};

@@ -217,14 +217,14 @@ PluginProbe::PluginProbe(std::string helper, std::string memory, int time_ms)
       memory_(std::move(memory)),
       time_ms_(time_ms) {}
 
-Checked<void> PluginProbe::try_out(const File& library, const std::string& sha256) {
-  if (!usable() || known(sha256)) return {};
+Checked<bool> PluginProbe::try_out(const File& library, const std::string& sha256) {
+  if (known(sha256)) return true;
+  if (helper_.empty()) return false;
   const auto trial = run(helper_, library.path, time_ms_);
-  // No trial, no verdict: the real load goes on, as it does without a helper.
-  if (!trial) return {};
-  if (auto ok = judge(*trial, time_ms_); !ok) return ok;
+  if (!trial) return false;
+  if (auto ok = judge(*trial, time_ms_); !ok) return tl::make_unexpected(ok.error());
   remember(sha256);
-  return {};
+  return true;
 }
 
 bool PluginProbe::known(const std::string& sha256) {

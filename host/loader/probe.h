@@ -18,12 +18,11 @@ class PluginProbe {
   // `time_ms`: who takes longer is stopped.
   PluginProbe(std::string helper, std::string memory, int time_ms);
 
-  // Is there a helper to try plugins out with?
-  bool usable() const { return !helper_.empty(); }
-
-  // Findings are of stage load, entry or interface, by how far it came. A library that the dynamic
-  // linker refuses passes: no code of it ran, and the real load says the same. [any] [blocking]
-  Checked<void> try_out(const File& library, const std::string& sha256);
+  // True: it passed, now or earlier. False: there is no helper that could be started, so nobody
+  // knows. Findings are of stage load, entry or interface, by how far it came. A library that the
+  // dynamic linker refuses passes: no code of it ran, and the real load says the same. [any]
+  // [blocking]
+  Checked<bool> try_out(const File& library, const std::string& sha256);
 
  private:
   bool known(const std::string& sha256);

@@ -1,7 +1,6 @@
 #include "loader/registry.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/json.h"
 #include "core/schema.h"
@@ -9,30 +8,9 @@
 #include "loader/elf.h"
 #include "loader/load.h"
 #include "loader/names.h"
+#include "loader/registry_plugin.h"
 
 namespace bh {
-
-struct Registry::Plugin {
-  std::string source;
-  std::string path;  // its folder
-  Trust trust;
-  std::optional<Manifest> manifest;  // none: linked in, or its manifest could not be read
-  Finding finding;
-  EnteredPlugin entered;
-  std::vector<std::string> remarks;
-
-  bool offers(std::string_view interface, std::string_view id) const {
-    if (finding.status == PluginStatus::shadowed) return false;
-    if (!manifest) {
-      return std::any_of(entered.providers.begin(), entered.providers.end(), [&](const auto& each) {
-        return each->interface == interface && each->id == id;
-      });
-    }
-    return std::any_of(manifest->provides.begin(), manifest->provides.end(), [&](const auto& each) {
-      return each.interface == interface && each.id == id;
-    });
-  }
-};
 
 namespace {
 
@@ -73,12 +51,6 @@ RegistryOptions with_defaults(RegistryOptions options) {
     };
   }
   return options;
-}
-
-std::string join(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
-  return all;
 }
 
 }  // namespace
@@ -270,11 +242,12 @@ Checked<EnteredPlugin> Registry::load_checked(Plugin& plugin) {
                              " symbols beside its entry");
   }
   if (is_foreign(plugin.source)) {
-    if (auto ok = probe_.try_out(*library, *sha256); !ok) return tl::make_unexpected(ok.error());
-    if (!probe_.usable()) {
+    const auto tried = probe_.try_out(*library, *sha256);
+    if (!tried) return tl::make_unexpected(tried.error());
+    if (!*tried) {
       plugin.remarks.push_back(
-          "was not tried out in a process of its own: bulkhead-probe is not "
-          "installed");
+          "was not tried out in a process of its own: the helper "
+          "bulkhead-probe is not there");
     }
   }
   auto entry = load_library(*library);
@@ -312,62 +285,6 @@ void Registry::shutdown() {
     const std::string id = (*plugin)->manifest ? (*plugin)->manifest->id : (*plugin)->path;
     shut_down((*plugin)->entered.table, caller_.host(id));
   }
-}
-
-boost::json::object Registry::report() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  boost::json::array plugins;
-  for (const auto& plugin : plugins_) plugins.push_back(describe(*plugin));
-  boost::json::array searched;
-  for (const SearchedPlace& place : places_) {
-    searched.push_back({{"source", place.source},
-                        {"path", place.path},
-                        {"status", place.status},
-                        {"message", place.message}});
-  }
-  return {{"plugins", std::move(plugins)}, {"searched", std::move(searched)}};
-}
-
-boost::json::object Registry::describe(const Plugin& plugin) {
-  boost::json::object line = {{"id", ""},           {"name", ""},    {"version", ""},
-                              {"vendor", ""},       {"license", ""}, {"source", plugin.source},
-                              {"path", plugin.path}};
-  boost::json::array provides;
-  const bh_plugin& table = plugin.entered.table;
-  if (plugin.finding.status == PluginStatus::loaded) {
-    line["id"] = table.id;
-    line["name"] = table.name;
-    line["version"] = table.version;
-    line["vendor"] = table.vendor;
-    line["license"] = table.license;
-    for (const auto& each : plugin.entered.providers) {
-      provides.push_back({{"interface", each->interface},
-                          {"id", each->id},
-                          {"title", each->title},
-                          {"capabilities", each->capabilities}});
-    }
-  } else if (plugin.manifest) {
-    line["id"] = plugin.manifest->id;
-    line["name"] = plugin.manifest->name;
-    line["version"] = plugin.manifest->version;
-    line["vendor"] = plugin.manifest->vendor;
-    line["license"] = plugin.manifest->license;
-    for (const auto& each : plugin.manifest->provides) {
-      provides.push_back({{"interface", each.interface},
-                          {"id", each.id},
-                          {"title", each.title},
-                          {"capabilities", each.capabilities}});
-    }
-  }
-  std::vector<std::string> texts;
-  if (!plugin.finding.message.empty()) texts.push_back(plugin.finding.message);
-  texts.insert(texts.end(), plugin.remarks.begin(), plugin.remarks.end());
-  line["status"] = name_of(plugin.finding.status);
-  line["stage"] = name_of(plugin.finding.stage);
-  line["message"] = join(texts);
-  line["hint"] = plugin.finding.hint;
-  line["provides"] = std::move(provides);
-  return line;
 }
 
 }  // namespace bh

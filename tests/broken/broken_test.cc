@@ -136,3 +136,57 @@ TEST_CASE("a plugin that does not come back is stopped") {
   check_line("hangs", lines_by_folder(registry).at("hangs"));
   CHECK(caller.entered.empty());
 }
+
+TEST_CASE("a library that was replaced under its name is not taken for the one in the process") {
+  Place place;
+  place.install("many_exports");
+  bh_test::BareCaller caller;
+  bh::Registry first(options_for(place), caller);
+  first.scan();
+  REQUIRE(first.find("bh.toolset/1", "many_exports"));
+
+  // A second host in the process gets the same plugin.
+  bh::Registry beside(options_for(place), caller);
+  beside.scan();
+  REQUIRE(beside.find("bh.toolset/1", "many_exports"));
+
+  // As an update does: a new file by the old name. The dynamic linker would hand out the old one.
+  place.install("many_exports");
+  bh::Registry second(options_for(place), caller);
+  second.scan();
+  CHECK_FALSE(second.find("bh.toolset/1", "many_exports"));
+  const auto line = lines_by_folder(second).at("many_exports");
+  CHECK(bh::json::get_string(line, "status") == "refused");
+  CHECK(bh::json::get_string(line, "message")
+            .find("the process has another file of this name mapped") == 0);
+}
+
+TEST_CASE("what passed its trial is remembered by its hash") {
+  Place place;
+  place.install("no_sections");
+  const std::string memory = place.path() + "/.memory/passed";
+  bh_test::BareCaller caller;
+  bh::RegistryOptions options = options_for(place);
+  options.probe_memory = memory;
+  bh::Registry registry(std::move(options), caller);
+  registry.scan();
+  CHECK_FALSE(fs::exists(memory));
+  REQUIRE(registry.find("bh.toolset/1", "no_sections"));
+  REQUIRE(fs::exists(memory));
+  const auto remembered = fs::directory_iterator(memory)->path().filename().string();
+  CHECK(remembered.size() == 64);
+}
+
+TEST_CASE("without the helper a plugin is loaded all the same, and the report says so") {
+  Place place;
+  place.install("forged_sections");
+  bh_test::BareCaller caller;
+  bh::RegistryOptions options = options_for(place);
+  options.probe_helper = place.path() + "/no_such_helper";
+  bh::Registry registry(std::move(options), caller);
+  registry.scan();
+  REQUIRE(registry.find("bh.toolset/1", "forged_sections"));
+  const auto line = lines_by_folder(registry).at("forged_sections");
+  CHECK(bh::json::get_string(line, "message").find("was not tried out in a process of its own") !=
+        std::string::npos);
+}

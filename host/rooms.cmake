@@ -18,6 +18,7 @@ target_include_directories(bulkhead_probe PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bulkhead_probe PRIVATE bulkhead_abi bulkhead_flags ${CMAKE_DL_LIBS})
 set_target_properties(bulkhead_probe PROPERTIES OUTPUT_NAME bulkhead-probe
                       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
+cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_probe)
 install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
 
 # core/patterns: what needs RE2, as a companion that is loaded with the first pattern. Debian's static

@@ -164,6 +164,21 @@ std::vector<std::string> Registry::declared(std::string_view interface) const {
   return ids;
 }
 
+std::vector<std::string> Registry::folders() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> all;
+  const auto take = [&](const std::string& path) {
+    if (std::find(all.begin(), all.end(), path) == all.end()) all.push_back(path);
+  };
+  for (const SearchedPlace& place : places_) {
+    if (!place.real.empty()) take(place.real);
+  }
+  for (const auto& plugin : plugins_) {
+    if (plugin->source != "static") take(plugin->path);
+  }
+  return all;
+}
+
 Registry::Plugin* Registry::owner_of(std::string_view interface, std::string_view id) const {
   Plugin* off = nullptr;
   for (const auto& plugin : plugins_) {

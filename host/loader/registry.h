@@ -69,6 +69,10 @@ class Registry {
   // {"plugins":[...],"searched":[...]}, the result of plugin.list without its probes.
   boost::json::object report() const;
 
+  // The folders that plugins were looked for and found in, without links: what no sandbox may see,
+  // let alone write.
+  std::vector<std::string> folders() const;
+
   // shutdown() of each entered plugin, once, with its own host view, the last entered first.
   // Nothing is found afterwards. [last] [blocking]
   void shutdown();

@@ -77,8 +77,10 @@ class Search {
   }
 
  private:
-  void note(const char* source, std::string path, const char* status, std::string message) {
-    result_.places.push_back({source, std::move(path), status, std::move(message)});
+  void note(const char* source, std::string path, const char* status, std::string message,
+            std::string real = {}) {
+    result_.places.push_back(
+        {source, std::move(path), status, std::move(message), std::move(real)});
   }
 
   bool off(bool on, const char* source) {
@@ -171,7 +173,7 @@ class Search {
       return;
     }
     if (holds_manifest(folder)) {
-      note(source, path, "searched", "is one plugin's own folder");
+      note(source, path, "searched", "is one plugin's own folder", folder.path);
       const std::string real = folder.path;
       result_.folders.push_back({source, real, trust, std::move(folder)});
       return;
@@ -184,7 +186,7 @@ class Search {
     size_t count = 0;
     for (const std::string& name : *names) count += add(source, folder, name, trust) ? 1 : 0;
     note(source, path, "searched",
-         std::to_string(count) + (count == 1 ? " plugin folder" : " plugin folders"));
+         std::to_string(count) + (count == 1 ? " plugin folder" : " plugin folders"), folder.path);
   }
 
   bool add(const char* source, const Folder& parent, const std::string& name, const Trust& trust) {

@@ -23,6 +23,7 @@ struct SearchedPlace {
   std::string path;    // empty where there is none to name
   std::string status;  // searched, absent, off, refused
   std::string message;
+  std::string real;  // where `path` leads, of a folder that was searched
 };
 
 // A folder that holds, or should hold, a plugin.json.

@@ -1,12 +1,16 @@
 // Every broken plugin of this folder in one scan, each with its line in the load report; and the
 // good one among them works.
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/json.h"
@@ -14,6 +18,7 @@
 #include "loader/registry.h"
 #include "support/bare_caller.h"
 #include "support/catch.h"
+#include "support/skip.h"
 
 namespace {
 
@@ -189,4 +194,43 @@ TEST_CASE("without the helper a plugin is loaded all the same, and the report sa
   const auto line = lines_by_folder(registry).at("forged_sections");
   CHECK(bh::json::get_string(line, "message").find("was not tried out in a process of its own") !=
         std::string::npos);
+}
+
+TEST_CASE("many threads that need one plugin enter it once") {
+  Place place;
+  place.install("good");
+  bh_test::BareCaller caller;
+  bh::Registry registry(options_for(place), caller);
+  registry.scan();
+  std::vector<std::thread> threads;
+  std::vector<const bh::Provider*> found(8, nullptr);
+  for (const bh::Provider*& each : found) {
+    threads.emplace_back([&registry, &each] {
+      const auto provider = registry.find("bh.toolset/1", "good");
+      if (provider) each = *provider;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  REQUIRE(found[0] != nullptr);
+  CHECK(std::count(found.begin(), found.end(), found[0]) == 8);
+  CHECK(caller.entered.size() == 1);
+}
+
+TEST_CASE("a filesystem mounted noexec is named as the reason") {
+  Place place;
+  // The mount is this process' own, and goes with it.
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("tmpfs", place.path().c_str(), "tmpfs", MS_NOEXEC, "mode=755") != 0) {
+    BH_SKIP("mounting takes privileges that this process does not have");
+  }
+  place.install("good");
+  bh_test::BareCaller caller;
+  bh::Registry registry(options_for(place), caller);
+  registry.scan();
+  CHECK_FALSE(registry.find("bh.toolset/1", "good"));
+  const auto line = lines_by_folder(registry).at("good");
+  CHECK(bh::json::get_string(line, "stage") == "load");
+  CHECK(bh::json::get_string(line, "message") == "lies on a filesystem that is mounted noexec");
+  ::umount2(place.path().c_str(), MNT_DETACH);
 }

@@ -2,7 +2,7 @@
 // real libraries is in tests/broken.
 #include "loader/registry.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -159,6 +159,17 @@ TEST_CASE("the first of an id wins, the disabled never does, a taken name is tol
         "bh.toolset/1 \"one\" is already offered by org.example.a");
   CHECK(text(line(registry, 3), "status") == "disabled");
   CHECK(registry.find(BH_TOOLSET, "two").error().code == BH_PERMISSION_DENIED);
+}
+
+TEST_CASE("the folders that sandboxes must not see are known, without links") {
+  Folder folder;
+  install(folder, "real/a", "org.example.a", "one");
+  std::filesystem::create_directory_symlink("real", folder.path + "/link");
+  BareCaller caller;
+  bh::Registry registry(only({folder.path + "/link", folder.path + "/none"}), caller);
+  registry.scan();
+  CHECK(registry.folders() ==
+        std::vector<std::string>{folder.path + "/real", folder.path + "/real/a"});
 }
 
 TEST_CASE("a pinned hash is the only one that will do") {

@@ -29,7 +29,8 @@ if(TARGET bulkhead_cli)
 endif()
 
 configure_package_config_file("${here}/bulkheadConfig.cmake.in"
-  "${PROJECT_BINARY_DIR}/package/bulkheadConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+  "${PROJECT_BINARY_DIR}/package/bulkheadConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR)
 # The embedding API is not frozen before 1.0: until then a minor may break it.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/bulkheadConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)

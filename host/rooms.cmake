@@ -19,7 +19,9 @@ target_link_libraries(bulkhead_probe PRIVATE bulkhead_abi bulkhead_flags ${CMAKE
 set_target_properties(bulkhead_probe PROPERTIES OUTPUT_NAME bulkhead-probe
                       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
 cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_probe)
-install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
+if(BH_INSTALL)
+  install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
+endif()
 
 # core/patterns: what needs RE2, as a companion that is loaded with the first pattern. Debian's static
 # RE2 is not position independent, and the shared one would cost every start.
@@ -32,7 +34,9 @@ target_include_directories(bulkhead_patterns SYSTEM PRIVATE ${BH_RE2_INCLUDE})
 # Not the flags of the rest: it shares RE2's libstdc++, and is not ours to sanitize.
 target_compile_options(bulkhead_patterns PRIVATE -Wall -Wextra)
 target_link_libraries(bulkhead_patterns PRIVATE ${BH_RE2})
-install(TARGETS bulkhead_patterns LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bulkhead)
+if(BH_INSTALL)
+  install(TARGETS bulkhead_patterns LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bulkhead)
+endif()
 cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_patterns)
 cmake_language(DEFER CALL add_dependencies bulkhead_inside bulkhead_patterns)
 

@@ -81,6 +81,8 @@ def installation():
     os.makedirs(STAGE)
     first = os.path.join(STAGE, "prefix")
     step("cmake --install", ["cmake", "--install", args.build, "--prefix", first])
+    if counts["failed"]:
+        return False
     os.rename(first, PREFIX)  # it may be moved
     for pattern in (r"bin/bulkhead", r"lib[^/]*(/[^/]+)?/libbulkhead\.so",
                     r"include/bulkhead/plugin\.h", r"include/bulkhead/host\.h",
@@ -105,6 +107,7 @@ def installation():
     for pattern in (r"bin/bulkhead", r"lib[^/]*(/[^/]+)?/libbulkhead\.so"):
         dynamic = run(["readelf", "-d", found(pattern)]).stdout.decode()
         check(f"{pattern}: no run path into the build tree", args.build not in dynamic, dynamic)
+    return True
 
 
 def sample():
@@ -175,9 +178,9 @@ def embedders():
     embedder("add_subdirectory", os.path.join(folder, "embed_c"))
 
 
-installation()
-sample()
-plugin_in_cpp()
-embedders()
+if installation():
+    sample()
+    plugin_in_cpp()
+    embedders()
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
 sys.exit(1 if counts["failed"] else 0)

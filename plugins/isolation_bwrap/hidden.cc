@@ -1,0 +1,116 @@
+// What a sandbox must not see although the host shows it: the host's own list, agent sockets, keys
+// and, where its processes have the kernel's id 0, what only root may read.
+#include <dirent.h>
+
+#include <algorithm>
+
+#include "nodes.h"
+
+namespace bwrap {
+
+using isolation::is_within;
+using isolation::join;
+
+const std::vector<std::string> kCredentials = {
+    ".ssh",          ".gnupg",        ".aws",           ".azure",        ".config/gcloud",
+    ".kube",         ".docker",       ".netrc",         ".git-credentials", ".config/gh",
+    ".config/hub",   ".npmrc",        ".pypirc",        ".password-store", ".local/share/keyrings",
+    ".mozilla",      ".thunderbird",  ".config/google-chrome", ".config/chromium",
+    ".config/BraveSoftware", ".cargo/credentials", ".cargo/credentials.toml", ".config/rclone",
+    ".vault-token",  ".terraform.d",  ".bash_history",  ".zsh_history",  ".python_history"};
+
+namespace {
+
+const std::string* find(const isolation::Variables& all, const std::string& name) {
+  const auto it = all.find(name);
+  return it != all.end() ? &it->second : nullptr;
+}
+
+// Sockets of agents and daemons that the host's environment tells of.
+std::vector<std::string> sockets(const isolation::Variables& all) {
+  std::vector<std::string> out;
+  auto path = [&](std::string text) {
+    if (!text.empty() && text[0] == '/') out.push_back(std::move(text));
+  };
+  if (const auto* s = find(all, "SSH_AUTH_SOCK")) path(*s);
+  if (const auto* s = find(all, "XDG_RUNTIME_DIR")) path(*s);
+  if (const auto* s = find(all, "GPG_AGENT_INFO")) path(s->substr(0, s->find(':')));
+  for (const char* name : {"DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"}) {
+    const auto* s = find(all, name);
+    if (s == nullptr) continue;
+    for (const std::string start : {"unix://", "unix:path="}) {
+      if (s->rfind(start, 0) == 0) {
+        path(s->substr(start.size(), s->find(',', start.size()) - start.size()));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void Gather::add_hidden() {
+  std::vector<std::string> wanted = request_.profile->hide;
+  for (const char* always : {"/run", "/var/run"}) wanted.emplace_back(always);
+  for (auto& socket : sockets(*request_.environment)) wanted.push_back(std::move(socket));
+  for (const auto& one : wanted) {
+    const std::string path = isolation::canonical(one);
+    if (path.empty() || path == "/") continue;
+    for (auto& alias : mounts_.aliases(path)) hides_.push_back(std::move(alias));
+    hides_.push_back(path);
+  }
+  std::sort(hides_.begin(), hides_.end());
+  hides_.erase(std::unique(hides_.begin(), hides_.end()), hides_.end());
+  view_.hidden = hides_;
+}
+
+void Gather::add_credentials() {
+  const auto* home = find(*request_.environment, "HOME");
+  if (home == nullptr || home->empty() || (*home)[0] != '/') return;
+  for (const auto& name : kCredentials) {
+    const std::string path = join(*home, name);
+    const std::string found = isolation::canonical(path);
+    if (found.empty()) continue;
+    // A rule about it, or about something in it, is an answer to the question.
+    const auto& rules = request_.profile->files;
+    const bool spoken_of = std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+      return is_within(rule.path, path) || is_within(rule.path, found);
+    });
+    const bool mounted = std::any_of(view_.sources.begin(), view_.sources.end(),
+                                     [&](const auto& s) { return is_within(s.path, found); });
+    if (!spoken_of && !mounted) mask_everywhere(found);
+  }
+}
+
+// Without capabilities, id 0 is still the owner of what only root may read.
+void Gather::add_root_secrets() {
+  if (request_.who->ids != Ids::kRoot) return;
+  for (const std::string folder :
+       {"/", "/etc", "/etc/ssh", "/etc/ssl", "/var", "/var/lib", "/var/log", "/var/cache"}) {
+    DIR* d = ::opendir(folder.c_str());
+    if (d == nullptr) continue;
+    while (const dirent* entry = ::readdir(d)) {
+      const std::string name = entry->d_name;
+      const std::string path = join(folder, name);
+      struct stat st {};
+      if (name == "." || name == ".." || ::lstat(path.c_str(), &st) != 0) continue;
+      const bool folder_too = S_ISDIR(st.st_mode);
+      if (!folder_too && !S_ISREG(st.st_mode)) continue;
+      const unsigned others = folder_too ? 05 : 04;
+      const bool secret = st.st_uid == 0 && (st.st_mode & others) != others;
+      if (secret && nodes.count(path) == 0 && host_of(path) == path) mask_at(path, path);
+    }
+    ::closedir(d);
+  }
+}
+
+// Names are looked up through a file that most often lies in /run.
+void Gather::add_resolver() {
+  if (request_.profile->network != isolation::Network::kUnrestricted) return;
+  const std::string path = isolation::canonical("/etc/resolv.conf");
+  if (!path.empty() && is_within(path, isolation::canonical("/run"))) {
+    nodes[path] = Node{Node::kHost, 0, {}};
+  }
+}
+
+}  // namespace bwrap

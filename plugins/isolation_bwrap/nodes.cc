@@ -1,0 +1,301 @@
+#include "nodes.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+namespace bwrap {
+
+using isolation::Access;
+using isolation::is_within;
+using isolation::join;
+using isolation::rest_of;
+using sdk::failure;
+using sdk::Status;
+
+namespace {
+
+// Writable to nobody's commands, whatever a profile says: who may write there owns the machine.
+const std::vector<std::string> kSystemTrees = {"/proc", "/sys",  "/dev", "/boot",  "/etc", "/bin",
+                                               "/sbin", "/lib", "/usr", "/lib32", "/lib64"};
+const std::vector<std::string> kSystemFolders = {"/", "/var", "/run", "/home", "/root", "/opt"};
+
+bool is_system(const std::string& path) {
+  if (std::find(kSystemFolders.begin(), kSystemFolders.end(), path) != kSystemFolders.end()) {
+    return true;
+  }
+  return std::any_of(kSystemTrees.begin(), kSystemTrees.end(),
+                     [&](const std::string& tree) { return is_within(path, tree); });
+}
+
+bool look(const std::string& path, struct stat& st) { return ::lstat(path.c_str(), &st) == 0; }
+
+}  // namespace
+
+int Gather::source_at(const std::string& target) const {
+  int best = -1;
+  for (size_t i = 0; i < placed.size(); ++i) {
+    if (!is_within(target, placed[i].target)) continue;
+    if (best < 0 || placed[i].target.size() > placed[static_cast<size_t>(best)].target.size()) {
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+std::string Gather::host_of(const std::string& target) const {
+  const int i = source_at(target);
+  if (i < 0) return target;
+  const auto n = static_cast<size_t>(i);
+  return join(view_.sources[n].path, rest_of(target, placed[n].target));
+}
+
+bool Gather::always_hidden(const std::string& host_path) const {
+  return std::any_of(hides_.begin(), hides_.end(),
+                     [&](const std::string& hide) { return is_within(host_path, hide); });
+}
+
+bool Gather::below_mask(const std::string& target) const {
+  for (std::string at = target; at != "/";) {
+    at = isolation::parent_of(at);
+    const auto it = nodes.find(at);
+    if (it == nodes.end()) continue;
+    return it->second.kind == Node::kEmpty;
+  }
+  return false;
+}
+
+Status Gather::add_source(std::string target, const std::string& source, Access access,
+                          const std::string& field, bool ours, bool mapped) {
+  const std::string path = isolation::canonical(source);
+  isolation::Fd fd = path.empty() ? isolation::Fd() : isolation::open_canonical(path);
+  struct stat st {};
+  if (!fd || ::fstat(fd.get(), &st) != 0) {
+    return failure(BH_FAILED_PRECONDITION,
+                   field + ": " + sdk::to_utf8(source) + " cannot be opened: " + ::strerror(errno),
+                   "source", field, "make it, or name another folder");
+  }
+  if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+    return failure(BH_INVALID_ARGUMENT, field + ": " + path + " is neither a folder nor a file",
+                   "source", field, "name a folder or a plain file");
+  }
+  if (access == Access::kReadWrite && is_system(path)) {
+    return failure(BH_PERMISSION_DENIED,
+                   field + ": " + path + " belongs to the system and is never writable inside",
+                   "system_folder", field, "name a folder of your own, or ask for read-only");
+  }
+  if (!ours && always_hidden(path)) {
+    return failure(BH_PERMISSION_DENIED,
+                   field + ": " + path + " lies in a folder that no sandbox sees", "hidden", field,
+                   "name a folder outside of Bulkhead's own data");
+  }
+  target = target.empty() ? path : isolation::canonical_start(target);
+  if (target == "/") {
+    return failure(BH_INVALID_ARGUMENT, field + ": / inside cannot be replaced", "path", field,
+                   "choose a folder below /");
+  }
+  isolation::Source made;
+  made.device = st.st_dev;
+  made.inode = st.st_ino;
+  made.path = path;
+  made.read_only = access == Access::kReadWrite ? 0 : 1;
+  if (mapped && request_.who->ids == Ids::kShifted) {
+    made.owner = st.st_uid;
+    made.group = st.st_gid;
+  }
+  nodes[target] = Node{Node::kSource, view_.sources.size(), {}};
+  placed.push_back({target, ours});
+  view_.sources.push_back(std::move(made));
+  view_.held.push_back(std::move(fd));
+  return {};
+}
+
+Status Gather::add_places() {
+  const isolation::Profile& p = *request_.profile;
+  view_.home = p.home && !p.home->path.empty() ? p.home->path : "/home/agent";
+  view_.cwd = view_.home;
+  const std::string home = p.home ? p.home->source : request_.own_home;
+  const std::string tmp = p.tmp ? p.tmp->source : request_.own_tmp;
+  if (!home.empty()) {
+    if (auto st = add_source(view_.home, home, Access::kReadWrite, "home", true, true); !st) {
+      return st;
+    }
+    view_.home = placed.back().target;
+  }
+  if (!tmp.empty()) {
+    struct stat st {};
+    for (const char* target : {"/tmp", "/var/tmp"}) {
+      if (std::string(target) != "/tmp" && (!look(target, st) || !S_ISDIR(st.st_mode))) continue;
+      if (auto s = add_source(target, tmp, Access::kReadWrite, "tmp", true, true); !s) return s;
+    }
+  }
+  if (p.workspace) {
+    if (auto st = add_source(p.workspace->path, p.workspace->source, p.workspace->access,
+                             "workspace", true, true);
+        !st) {
+      return st;
+    }
+    view_.cwd = placed.back().target;
+  }
+  for (const auto& mount : p.mounts) {
+    const std::string rule = "mounts:" + mount.path;
+    const bool writable = mount.access == Access::kReadWrite;
+    if (auto st = add_source(mount.path, mount.source, mount.access, rule, false, writable); !st) {
+      return st;
+    }
+    view_.outcomes.push_back({Outcome::kEnforced, rule, {}});
+  }
+  return {};
+}
+
+void Gather::mask_at(const std::string& target, const std::string& host_path) {
+  struct stat st {};
+  if (!look(host_path, st) || S_ISLNK(st.st_mode)) return;
+  // A source of the host's own that stands exactly there was named to be seen.
+  const auto it = nodes.find(target);
+  if (it != nodes.end() && it->second.kind == Node::kSource && placed[it->second.source].ours) {
+    return;
+  }
+  nodes[target] = Node{S_ISDIR(st.st_mode) ? Node::kEmpty : Node::kNothing, 0, {}};
+}
+
+// Wherever the sandbox would see it: at its own path, through other mounts of the host, and in
+// sources that hold it.
+void Gather::mask_everywhere(const std::string& host_path) {
+  std::vector<std::string> paths = mounts_.aliases(host_path);
+  paths.push_back(host_path);
+  for (const std::string& path : paths) {
+    if (host_of(path) == path) mask_at(path, path);
+    for (size_t i = 0; i < placed.size(); ++i) {
+      if (!is_within(path, view_.sources[i].path)) continue;
+      const std::string target = join(placed[i].target, rest_of(path, view_.sources[i].path));
+      if (host_of(target) == path) mask_at(target, path);
+    }
+  }
+}
+
+Status Gather::add_rule_host(const isolation::Profile::Rule& rule, const std::string& target,
+                             Outcome& outcome) {
+  const std::string found = isolation::canonical(target);
+  if (found.empty()) {
+    if (rule.access == Access::kReadWrite) {
+      outcome.state = Outcome::kUnsupported;
+      outcome.reason = "it does not exist; make it first";
+    }
+    // Absent in a read-only place: it stays absent.
+    return {};
+  }
+  struct stat st {};
+  if (rule.access == Access::kHide) {
+    mask_everywhere(found);
+    if (look(found, st) && S_ISREG(st.st_mode) && st.st_nlink > 1) {
+      outcome.state = Outcome::kPartial;
+      outcome.reason = "the file has other hard links, which may be visible elsewhere";
+    }
+    return {};
+  }
+  if (rule.access == Access::kReadOnly && !below_mask(found)) return {};
+  return add_source(found, found, rule.access, outcome.rule, false, true);
+}
+
+Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t source,
+                              const std::string& target, Outcome& outcome) {
+  const std::string rest = rest_of(target, placed[source].target);
+  if (rest.empty()) {
+    if (rule.access == Access::kHide) {
+      nodes[target] = Node{Node::kEmpty, 0, {}};
+    } else {
+      view_.sources[source].read_only = rule.access == Access::kReadOnly ? 1 : 0;
+    }
+    return {};
+  }
+  const std::string host_path = join(view_.sources[source].path, rest);
+  const isolation::Fd found = isolation::open_beneath(view_.held[source].get(), rest);
+  const int error = errno;
+  struct stat st {};
+  if (found && ::fstat(found.get(), &st) == 0 && S_ISLNK(st.st_mode)) {
+    return failure(BH_FAILED_PRECONDITION, outcome.rule + " is a link", "link", outcome.rule,
+                   "write the rule about what it leads to");
+  }
+  if (!found) {
+    const bool known = request_.absent != nullptr && request_.absent->count(rule.path) != 0;
+    if (error != ENOENT && error != ENOTDIR && !known) {
+      return failure(BH_FAILED_PRECONDITION,
+                     outcome.rule + (error == ELOOP ? " goes through a link below a folder that is "
+                                                      "writable inside"
+                                                    : std::string(": ") + ::strerror(error)),
+                     "link", outcome.rule, "write the path that it leads to, or drop the rule");
+    }
+    view_.absent.push_back(rule.path);
+    if (rule.access == Access::kReadWrite || view_.sources[source].read_only != 0) return {};
+    outcome.state = Outcome::kPartial;
+    outcome.reason =
+        "it does not exist, and a mount cannot keep a name free in a writable folder without "
+        "leaving a file on the host; it holds for commands that start once it is there";
+    return {};
+  }
+  if (rule.access == Access::kHide) {
+    mask_everywhere(host_path);
+  } else if (below_mask(target)) {
+    return add_source(target, host_path, rule.access, outcome.rule, false, true);
+  } else {
+    nodes[target] =
+        Node{rule.access == Access::kReadOnly ? Node::kReadOnly : Node::kWritable, 0, {}};
+  }
+  if (rule.access == Access::kHide && S_ISREG(st.st_mode) && st.st_nlink > 1) {
+    outcome.state = Outcome::kPartial;
+    outcome.reason = "the file has other hard links, which may be visible elsewhere";
+  }
+  return {};
+}
+
+Status Gather::add_rule(const isolation::Profile::Rule& rule) {
+  Outcome outcome;
+  outcome.rule = "files:" + sdk::to_utf8(rule.path);
+  std::string target = rule.path;
+  int source = source_at(target);
+  if (source < 0) {
+    // Where the host's links lead, which may be into one of the sources.
+    target = isolation::canonical_start(target);
+    source = source_at(target);
+  }
+  Status st;
+  if (target == "/") {
+    outcome.state = rule.access == Access::kReadOnly ? Outcome::kEnforced : Outcome::kUnsupported;
+    if (rule.access != Access::kReadOnly) outcome.reason = "the whole host view is read-only";
+  } else if (rule.access != Access::kHide && always_hidden(host_of(target)) && source < 0) {
+    outcome.state = Outcome::kUnsupported;
+    outcome.reason = "it lies in a folder that no sandbox sees";
+  } else if (source >= 0) {
+    st = add_rule_below(rule, static_cast<size_t>(source), target, outcome);
+  } else {
+    st = add_rule_host(rule, target, outcome);
+  }
+  view_.outcomes.push_back(std::move(outcome));
+  return st;
+}
+
+Status Gather::run() {
+  const isolation::Profile& p = *request_.profile;
+  add_hidden();
+  nodes["/"] = Node{Node::kHost, 0, {}};
+  if (auto st = add_places(); !st) return st;
+  add_credentials();
+  add_root_secrets();
+  std::vector<isolation::Profile::Rule> rules = p.files;
+  std::sort(rules.begin(), rules.end(), [](const auto& a, const auto& b) {
+    return isolation::before(a.path, b.path);
+  });
+  for (const auto& rule : rules) {
+    if (auto st = add_rule(rule); !st) return st;
+  }
+  // Last, so that nothing above takes their place.
+  for (const auto& hide : hides_) mask_everywhere(hide);
+  add_resolver();
+  nodes["/proc"] = Node{Node::kProc, 0, {}};
+  nodes["/dev"] = Node{Node::kDevices, 0, {}};
+  nodes["/dev/shm"] = Node{Node::kShared, 0, {}};
+  return {};
+}
+
+}  // namespace bwrap

@@ -1,0 +1,104 @@
+#include "order.h"
+
+#include <sys/resource.h>
+
+namespace bwrap {
+
+using isolation::Fd;
+using isolation::mark;
+
+namespace {
+
+// Collects descriptors of the host's that go along, and tells their marks.
+class Extras {
+ public:
+  explicit Extras(Order& order) : order_(order) {}
+  std::string add(Fd fd) {
+    order_.launch.extra.push_back(fd.get());
+    order_.held.push_back(std::move(fd));
+    return mark('x', static_cast<uint32_t>(order_.launch.extra.size() - 1));
+  }
+
+ private:
+  Order& order_;
+};
+
+bool is_file(const char* path) {
+  struct stat st {};
+  return ::lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+}  // namespace
+
+sdk::Result<Order> make_order(OrderRequest r) {
+  Order order;
+  Extras extras(order);
+  isolation::Job& job = order.launch.job;
+  std::vector<std::string>& a = job.arguments;
+  auto put = [&](std::initializer_list<std::string> words) {
+    a.insert(a.end(), words.begin(), words.end());
+  };
+  // Also when we are root: capabilities are dropped and a user namespace stands in between.
+  put({"--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session",
+       "--die-with-parent", "--as-pid-1"});
+  if (r.profile->network == isolation::Network::kUnrestricted) put({"--share-net"});
+  if (r.tools->features.has("--disable-userns")) put({"--disable-userns"});
+  put({"--uid", std::to_string(r.who->inside_uid), "--gid", std::to_string(r.who->inside_gid),
+       "--hostname", "sandbox"});
+  a.insert(a.end(), r.view->arguments.begin(), r.view->arguments.end());
+  const bool plain = r.view->home.find_first_of(":\n") == std::string::npos;
+  for (const char* path : {"/etc/passwd", "/etc/group"}) {
+    if (!plain || !is_file(path)) continue;
+    const std::string text = std::string(path) == "/etc/passwd"
+                                 ? passwd_for(*r.who, r.view->home)
+                                 : group_for(*r.who);
+    Fd file = isolation::memory_file("names", text);
+    if (!text.empty() && file) put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});
+  }
+  put({"--seccomp", extras.add(isolation::reopen(r.tools->filter.get()))});
+  put({"--chdir", "/"});
+
+  auto role = [](isolation::FdRole one) { return mark('r', one); };
+  job.program = {r.tools->features.program, "--args", mark('a', 0), "--",
+                 "/proc/self/fd/" + role(isolation::kFdInit), "init",
+                 role(isolation::kFdTask), role(isolation::kFdControl), role(isolation::kFdIn),
+                 role(isolation::kFdOut), role(isolation::kFdErr)};
+  for (Fd& door : r.cgroup_doors) job.program.push_back(extras.add(std::move(door)));
+  if (r.who->ids == Ids::kShifted) {
+    job.uid = r.who->uid;
+    job.gid = r.who->gid;
+  }
+  job.private_users = r.view->private_users ? 1 : 0;
+  job.sources = std::move(r.view->sources);
+  for (Fd& fd : r.view->held) order.held.push_back(std::move(fd));
+  for (const int fd : order.launch.extra) {
+    if (fd < 0) {
+      return sdk::failure(BH_RESOURCE_EXHAUSTED, "no more descriptors", "descriptors", {},
+                          "raise the limit of open files");
+    }
+  }
+  order.launch.helper = r.tools->helper;
+  order.launch.init = r.tools->init.get();
+  order.launch.input = r.input;
+  isolation::Task& task = order.launch.task;
+  task.argv = std::move(r.argv);
+  task.env = std::move(r.env);
+  task.cwd = std::move(r.cwd);
+  task.limits = std::move(r.limits);
+  task.limits.push_back({RLIMIT_CORE, 0});
+  task.wall_ns = r.wall_ns;
+  return order;
+}
+
+isolation::LaunchOrder make_check(const Tools& tools, const Identity& who, const View& view) {
+  isolation::LaunchOrder order;
+  order.helper = tools.helper;
+  order.job.check_only = 1;
+  order.job.uid = who.uid;
+  order.job.gid = who.gid;
+  order.job.private_users = view.private_users ? 1 : 0;
+  order.job.sources = view.sources;
+  return order;
+}
+
+}  // namespace bwrap

@@ -1,0 +1,213 @@
+// bulkhead/sdk/isolation/launch.hpp - starts a backend's helper program for one command and holds
+// all that the host has of it: its pidfd, its sockets, the command's pipes.
+#ifndef BULKHEAD_SDK_ISOLATION_LAUNCH_HPP
+#define BULKHEAD_SDK_ISOLATION_LAUNCH_HPP
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../result.hpp"
+#include "launch_job.hpp"
+#include "launch_note.hpp"
+#include "paths.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+// Where a helper program of the plugin that holds `symbol` lies: beside the library, else in the
+// installed tree's libexec. Empty: in neither.
+inline std::string helper_path(const void* symbol, const std::string& name,
+                               const std::string& folder) {
+  Dl_info info{};
+  if (::dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string library = canonical(info.dli_fname);
+  if (library.empty()) return {};
+  const std::string here = parent_of(library);
+  // <prefix>/lib/bulkhead/plugins/<folder>, and one part more where lib is lib/<triplet>.
+  for (const std::string& file :
+       {here + "/" + name, here + "/../../../../libexec/bulkhead/" + folder + "/" + name,
+        here + "/../../../../../libexec/bulkhead/" + folder + "/" + name}) {
+    if (::access(file.c_str(), X_OK) == 0) return canonical(file);
+  }
+  return {};
+}
+
+// The program as a sealed memory file: run from there inside a sandbox, it cannot be reached on
+// disk through /proc/PID/exe.
+inline Fd sealed_copy(const std::string& program) {
+  std::string bytes;
+  Fd fd;
+  if (read_file(program, bytes, size_t{64} << 20)) fd = memory_file("bulkhead-init", bytes);
+  if (fd && !seal(fd.get())) fd.reset();
+  return fd;
+}
+
+// Another open file on the same memory file, with a position of its own.
+inline Fd reopen(int fd) {
+  return Fd(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+struct LaunchOrder {
+  std::string helper;             // absolute
+  Job job;
+  Task task;
+  std::vector<int> extra;         // borrowed; kFdExtra and on
+  int init = -1;                  // borrowed: sealed_copy()
+  bool input = false;             // a pipe for stdin, else /dev/null
+};
+
+// Moves; what it was started for must have ended, or have been told to end, before it goes.
+class Launched {
+ public:
+  Launched() = default;
+  Launched(Launched&&) = default;
+  Launched& operator=(Launched&&) = default;
+  ~Launched() {
+    if (!reaped_ && pidfd) {
+      (void)pidfd_send_signal(pidfd.get(), SIGKILL);
+      reap();
+    }
+  }
+
+  static Result<Launched> start(const LaunchOrder& order) {
+    Launched l;
+    Fd in_theirs, out_theirs, err_theirs, control_theirs;
+    Fd job = memory_file("job", encode(order.job));
+    Fd task = memory_file("task", encode(order.task));
+    Fd host(pidfd_open(::getpid()));
+    int pair[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return no("a socket");
+    l.control.reset(pair[0]);
+    control_theirs.reset(pair[1]);
+    if (!pipe_pair(l.out, out_theirs) || !pipe_pair(l.err, err_theirs)) return no("a pipe");
+    if (order.input) {
+      if (!pipe_pair(in_theirs, l.in)) return no("a pipe");
+      (void)::fcntl(l.in.get(), F_SETFL, O_NONBLOCK);
+    } else {
+      in_theirs.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+    if (!job || !task || !host || !in_theirs) return no("a descriptor");
+    for (const Fd* fd : {&l.out, &l.err}) (void)::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+    if (auto st = l.spawn(order.helper); !st) return std::move(st).failure();
+
+    std::vector<int> fds(kFdExtra);
+    fds[kFdJob] = job.get();
+    fds[kFdTask] = task.get();
+    fds[kFdIn] = in_theirs.get();
+    fds[kFdOut] = out_theirs.get();
+    fds[kFdErr] = err_theirs.get();
+    fds[kFdControl] = control_theirs.get();
+    fds[kFdPeer] = l.control.get();
+    fds[kFdHost] = host.get();
+    fds[kFdInit] = order.init >= 0 ? order.init : task.get();
+    fds.insert(fds.end(), order.extra.begin(), order.extra.end());
+    if (!send_fds(l.job.get(), fds)) return no("the helper's descriptors");
+    return l;
+  }
+
+  // Asks the helper to end everything; it ends when that is done.
+  void end_all() const { (void)pidfd_send_signal(pidfd.get(), SIGTERM); }
+  void kill_helper() const { (void)pidfd_send_signal(pidfd.get(), SIGKILL); }
+
+  // After pidfd is readable: takes the zombie away.
+  void reap() {
+    if (reaped_) return;
+    siginfo_t info{};
+    int n;
+    do {
+      // P_PIDFD; where the embedder ignores SIGCHLD there is nothing to take, which is as good.
+      n = ::waitid(static_cast<idtype_t>(3), static_cast<id_t>(pidfd.get()), &info, WEXITED);
+    } while (n != 0 && errno == EINTR);
+    reaped_ = true;
+  }
+
+  pid_t pid = -1;
+  Fd pidfd, job, control;
+  Fd in, out, err;  // the host's ends
+  Fd trouble;       // what helper and wall say about a failed set-up
+
+ private:
+  static Failure no(const std::string& what) {
+    const bool full = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return failure(full ? BH_RESOURCE_EXHAUSTED : BH_INTERNAL,
+                   "cannot make " + what + ": " + std::strerror(errno), "launch");
+  }
+  static bool pipe_pair(Fd& read, Fd& write) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+    return true;
+  }
+
+  Status spawn(const std::string& helper) {
+    int pair[2] = {-1, -1};
+    Fd trouble_theirs;
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return no("a socket");
+    job.reset(pair[0]);
+    const Fd job_theirs(pair[1]);
+    if (!pipe_pair(trouble, trouble_theirs)) return no("a pipe");
+    (void)::fcntl(trouble.get(), F_SETFL, O_NONBLOCK);
+    struct Spawn {
+      posix_spawn_file_actions_t actions;
+      posix_spawnattr_t attributes;
+      Spawn() {
+        ::posix_spawn_file_actions_init(&actions);
+        ::posix_spawnattr_init(&attributes);
+      }
+      ~Spawn() {
+        ::posix_spawn_file_actions_destroy(&actions);
+        ::posix_spawnattr_destroy(&attributes);
+      }
+    } s;
+    // Above what is replaced, or one replacement could destroy the source of the next.
+    const Fd job_high(::fcntl(job_theirs.get(), F_DUPFD_CLOEXEC, 10));
+    const Fd trouble_high(::fcntl(trouble_theirs.get(), F_DUPFD_CLOEXEC, 10));
+    if (!job_high || !trouble_high) return no("a descriptor");
+    ::posix_spawn_file_actions_addopen(&s.actions, 0, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&s.actions, 1, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&s.actions, trouble_high.get(), 2);
+    ::posix_spawn_file_actions_adddup2(&s.actions, job_high.get(), 3);
+    // Host threads have all signals blocked; the helper starts from the defaults.
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::sigdelset(&all, SIGKILL);
+    ::sigdelset(&all, SIGSTOP);
+    ::posix_spawnattr_setsigmask(&s.attributes, &none);
+    ::posix_spawnattr_setsigdefault(&s.attributes, &all);
+    ::posix_spawnattr_setflags(
+        &s.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    const std::string name = helper.substr(helper.rfind('/') + 1);
+    char* argv[] = {const_cast<char*>(name.c_str()), const_cast<char*>("launch"), nullptr};
+    char* env[] = {nullptr};
+    const int error =
+        ::posix_spawn(&pid, helper.c_str(), &s.actions, &s.attributes, argv, env);
+    if (error != 0) {
+      errno = error;
+      return no("the helper " + helper);
+    }
+    // Not reaped by anybody else, so the number cannot have been given away.
+    pidfd.reset(pidfd_open(pid));
+    if (!pidfd) {
+      const Failure f = no("a pidfd");
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+      reaped_ = true;
+      return f;
+    }
+    return {};
+  }
+
+  bool reaped_ = false;
+};
+
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_LAUNCH_HPP

@@ -1,0 +1,110 @@
+// bulkhead/sdk/isolation/launch_note.hpp - the messages between a host and its helper program, over
+// SOCK_SEQPACKET sockets: small fixed records, and descriptors beside the first one.
+#ifndef BULKHEAD_SDK_ISOLATION_LAUNCH_NOTE_HPP
+#define BULKHEAD_SDK_ISOLATION_LAUNCH_NOTE_HPP
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstring>
+#include <vector>
+
+#include "fd.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+struct Note {
+  enum Kind : uint32_t {
+    kNone,
+    // init or launcher -> host
+    kStarted,     // the command's program runs
+    kNotRun,      // a: stage (NotRun), b: errno
+    kExited,      // a: wait status, b: flags below
+    kChecked,     // a: index of a source, b: 0 or the errno that staging it gave
+    kUsage,       // c: CPU time in nanoseconds
+    // host -> init
+    kSignal,      // a: number, for all processes of the command
+    kFinish,      // enough: end whatever is left
+  };
+  enum ExitFlag : int32_t { kLeftovers = 1, kTimeUp = 2 };
+  enum NotRun : int32_t { kFolder = 1, kProgram = 2, kLimits = 3, kFork = 4 };
+
+  uint32_t kind = kNone;
+  int32_t a = 0, b = 0, reserved = 0;
+  int64_t c = 0;
+};
+
+inline bool send_note(int socket, const Note& note) {
+  for (;;) {
+    const ssize_t n = ::send(socket, &note, sizeof note, MSG_NOSIGNAL);
+    if (n >= 0 || errno != EINTR) return n == static_cast<ssize_t>(sizeof note);
+  }
+}
+
+// 1: a note; 0: the other side is gone; -1: nothing there (or an error).
+inline int receive_note(int socket, Note& note, int flags = MSG_DONTWAIT) {
+  for (;;) {
+    const ssize_t n = ::recv(socket, &note, sizeof note, flags);
+    if (n == static_cast<ssize_t>(sizeof note)) return 1;
+    if (n == 0 || (n < 0 && errno == ECONNRESET)) return 0;
+    if (n < 0 && errno == EINTR) continue;
+    return -1;
+  }
+}
+
+constexpr size_t kMostFds = 64;
+
+// One byte and the descriptors.
+inline bool send_fds(int socket, const std::vector<int>& fds) {
+  char byte = 'j';
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int) * kMostFds)] = {};
+  if (fds.empty() || fds.size() > kMostFds) return errno = E2BIG, false;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+  std::memcpy(CMSG_DATA(head), fds.data(), sizeof(int) * fds.size());
+  for (;;) {
+    const ssize_t n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (n >= 0 || errno != EINTR) return n == 1;
+  }
+}
+
+inline std::vector<Fd> receive_fds(int socket) {
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int) * kMostFds)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  ssize_t n;
+  do {
+    n = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  std::vector<Fd> fds;
+  if (n != 1) return fds;
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
+       head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd;
+      std::memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+  if ((message.msg_flags & MSG_CTRUNC) != 0) fds.clear();
+  return fds;
+}
+
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_LAUNCH_NOTE_HPP

@@ -1,0 +1,69 @@
+// bulkhead/sdk/isolation/launch_watch.hpp - the helper's outer half once the wall runs: it ends
+// everything when the host dies, lets go or asks for it, and ends itself only when all is dead.
+#ifndef BULKHEAD_SDK_ISOLATION_LAUNCH_WATCH_HPP
+#define BULKHEAD_SDK_ISOLATION_LAUNCH_WATCH_HPP
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+
+#include "launch_note.hpp"
+#include "launch_tree.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+// Blocks what watch() reads from its signalfd. Before the first fork.
+inline Fd watch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGCHLD, SIGTERM, SIGRTMIN + 1}) ::sigaddset(&set, number);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  return Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// CPU time of everything that was reaped.
+inline Note usage_note() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  auto ns = [](const timeval& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_usec * 1000; };
+  Note note;
+  note.kind = Note::kUsage;
+  note.c = ns(used.ru_utime) + ns(used.ru_stime);
+  return note;
+}
+
+// `wall` is a child; `job` is the host's socket, `host` its pidfd. A signal number that arrives
+// with SIGRTMIN+1 goes to `peer`, on behalf of another process of the same owner.
+inline void watch(pid_t wall, int signals, int job, int host, int peer) {
+  bool ending = false;
+  for (;;) {
+    pollfd sets[3] = {{signals, POLLIN, 0}, {host, POLLIN, 0}, {job, POLLIN, 0}};
+    if (::poll(sets, ending ? 1 : 3, -1) < 0 && errno != EINTR) ending = true;
+    if (sets[1].revents != 0 || sets[2].revents != 0) ending = true;
+    signalfd_siginfo info;
+    while (::read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo == SIGTERM) ending = true;
+      if (info.ssi_signo == static_cast<uint32_t>(SIGRTMIN + 1) && peer >= 0) {
+        Note note;
+        note.kind = Note::kSignal;
+        note.a = info.ssi_int;
+        (void)send_note(peer, note);
+      }
+    }
+    if (ending) break;
+    int status;
+    pid_t pid;
+    bool gone = false;
+    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) gone = gone || pid == wall;
+    if (gone) break;
+  }
+  // What the wall left comes back to us: we are a subreaper. Most often that is nothing.
+  kill_descendants();
+  (void)send_note(job, usage_note());
+}
+
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_LAUNCH_WATCH_HPP

@@ -1,0 +1,264 @@
+// bulkhead/sdk/isolation/store.hpp - sandboxes as durable state: a folder each in the provider's
+// state folder, that any process of the same owner finds, lists and removes.
+//
+//   ID/profile    as create() got it        ID/facts    what create() settled
+//   ID/ready      made whole                ID/ending   destroy() has begun
+//   ID/run/EXEC   a command that runs: who runs it, and its helper
+//   ID/home, ID/tmp   where the host named none
+#ifndef BULKHEAD_SDK_ISOLATION_STORE_HPP
+#define BULKHEAD_SDK_ISOLATION_STORE_HPP
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/inotify.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "../call.hpp"
+#include "launch_tree.hpp"
+#include "paths.hpp"
+#include "tree_remove.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+// A process that may be gone: its number alone may mean another one by now.
+struct ProcessName {
+  int pid = 0;
+  uint64_t started = 0;
+
+  static ProcessName of(int pid) { return {pid, process_facts(pid).started}; }
+  // A descriptor on it while it is alive, none when it is gone.
+  Fd open() const {
+    Fd fd(pid > 0 ? pidfd_open(pid) : -1);
+    const ProcessFacts facts = process_facts(pid);
+    if (facts.started != started || facts.state == 'Z' || facts.state == 0) fd.reset();
+    return fd;
+  }
+};
+
+class Store {
+ public:
+  explicit Store(std::string folder) : folder_(std::move(folder)) {}
+  const std::string& folder() const { return folder_; }
+  std::string path(std::string_view id, const char* name = "") const {
+    return join(join(folder_, id), name);
+  }
+
+  Status begin(std::string_view id, std::string_view profile) const {
+    const std::string at = path(id);
+    if (::mkdir(at.c_str(), 0700) != 0) {
+      if (errno == EEXIST) {
+        return failure(BH_ALREADY_EXISTS, "a sandbox " + std::string(id) + " is there already",
+                       "exists");
+      }
+      return cannot("make", at);
+    }
+    if (::mkdir(path(id, "run").c_str(), 0700) != 0) return cannot("make", path(id, "run"));
+    return write(id, "profile", profile);
+  }
+  Status make_folder(std::string_view id, const char* name) const {
+    if (::mkdir(path(id, name).c_str(), 0700) == 0) return {};
+    return cannot("make", path(id, name));
+  }
+  Status finish(std::string_view id, std::string_view facts) const {
+    if (auto st = write(id, "facts", facts); !st) return st;
+    return write(id, "ready", "");
+  }
+  // For find(): what create() wrote.
+  Result<std::pair<std::string, std::string>> load(std::string_view id) const {
+    std::pair<std::string, std::string> texts;
+    if (!there(path(id))) {
+      return failure(BH_NOT_FOUND, "no sandbox " + std::string(id), "no_sandbox");
+    }
+    if (!usable(id) || !read_file(path(id, "profile"), texts.first) ||
+        !read_file(path(id, "facts"), texts.second)) {
+      return failure(BH_FAILED_PRECONDITION,
+                     "the sandbox " + std::string(id) + " is half made, or is being removed",
+                     "half_made", {}, "destroy it");
+    }
+    return texts;
+  }
+  bool usable(std::string_view id) const {
+    return there(path(id, "ready")) && !there(path(id, "ending"));
+  }
+
+  std::vector<std::pair<std::string, std::string>> list() const {
+    std::vector<std::pair<std::string, std::string>> out;
+    if (DIR* d = ::opendir(folder_.c_str())) {
+      while (const dirent* entry = ::readdir(d)) {
+        const std::string id = entry->d_name;
+        if (id[0] == '.' || !there(path(id, "run"))) continue;
+        out.emplace_back(id, there(path(id, "ending"))  ? "stopping"
+                             : there(path(id, "ready")) ? "running"
+                                                        : "pending");
+      }
+      ::closedir(d);
+    }
+    return out;
+  }
+
+  // ---- commands
+
+  // Before the command is started: from here on destroy() waits for it.
+  Status enter(std::string_view id, std::string_view exec) const {
+    const std::string next = path(id, "run") + "/." + file_name(exec);
+    if (!write_run(next, 0)) return there(path(id)) ? cannot("write", next) : gone(id);
+    const bool made = ::link(next.c_str(), run_path(id, exec).c_str()) == 0;
+    const int error = errno;
+    ::unlink(next.c_str());
+    if (!made && error == EEXIST) {
+      return failure(BH_ALREADY_EXISTS, "a command of this name runs already", "exists", "id");
+    }
+    if (!made || usable(id)) return made ? Status() : gone(id);
+    leave(id, exec);
+    return gone(id);
+  }
+  // Once its helper runs. NOT_FOUND: destroy() has begun in between; end it.
+  Status note_helper(std::string_view id, std::string_view exec, int helper) const {
+    const std::string next = path(id, "run") + "/." + file_name(exec);
+    if (!write_run(next, helper) || ::rename(next.c_str(), run_path(id, exec).c_str()) != 0) {
+      return there(path(id)) ? cannot("write", next) : gone(id);
+    }
+    return usable(id) ? Status() : gone(id);
+  }
+  void leave(std::string_view id, std::string_view exec) const {
+    ::unlink(run_path(id, exec).c_str());
+  }
+  // Helpers of the commands that run, in whatever process; all of them when `exec` is empty.
+  std::vector<Fd> helpers(std::string_view id, std::string_view exec = {}) const {
+    std::vector<Fd> out;
+    for (const auto& name : run_names(id)) {
+      if (!exec.empty() && name != file_name(exec)) continue;
+      ProcessName host, helper;
+      if (!read_run(id, name, host, helper)) continue;
+      if (Fd fd = helper.open()) out.push_back(std::move(fd));
+    }
+    return out;
+  }
+
+  // ---- the end
+
+  // Marks it, ends its commands and waits until all have left; then removes the folder.
+  Status destroy(Call& call, std::string_view id) const {
+    if (!there(path(id))) return {};
+    const Fd mark(::open(path(id, "ending").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    const Fd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    (void)::inotify_add_watch(watch.get(), path(id, "run").c_str(), IN_DELETE | IN_MOVED_TO);
+    for (;;) {
+      std::vector<Fd> alive = end_commands(id);
+      if (run_names(id).empty()) break;
+      std::vector<pollfd> sets{{watch.get(), POLLIN, 0},
+                               {static_cast<int>(call.cancel_fd()), POLLIN, 0}};
+      for (const Fd& fd : alive) sets.push_back({fd.get(), POLLIN, 0});
+      const int n = ::poll(sets.data(), sets.size(), 5000);
+      char events[4096];
+      while (::read(watch.get(), events, sizeof events) > 0) {
+      }
+      if (sets[1].revents != 0) {
+        if (auto st = call.stopped(); !st.ok()) return st;
+      }
+      if (n == 0) {
+        return failure(BH_UNAVAILABLE, "commands of " + std::string(id) + " have not ended yet",
+                       "busy", {}, "try again");
+      }
+    }
+    const Fd top(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!top || !remove_tree(top.get(), std::string(id))) return cannot("remove", path(id));
+    return {};
+  }
+
+  static std::string file_name(std::string_view exec) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    std::string out;
+    for (const char c : exec) {
+      if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-') {
+        out += c;
+      } else {
+        out += '_';
+        out += kHex[static_cast<unsigned char>(c) >> 4];
+        out += kHex[c & 15];
+      }
+    }
+    return out.empty() ? "_" : out;
+  }
+
+ private:
+  static bool there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+  static Status cannot(const std::string& what, const std::string& path) {
+    return failure(errno == ENOSPC ? BH_RESOURCE_EXHAUSTED : BH_INTERNAL,
+                   "cannot " + what + " " + path + ": " + std::strerror(errno), "state_dir");
+  }
+  static Status gone(std::string_view id) {
+    return failure(BH_NOT_FOUND, "the sandbox " + std::string(id) + " is gone, or is ending",
+                   "no_sandbox");
+  }
+  std::string run_path(std::string_view id, std::string_view exec) const {
+    return join(path(id, "run"), file_name(exec));
+  }
+  static bool write_run(const std::string& path, int helper) {
+    const Fd fd(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+    const ProcessName host = ProcessName::of(::getpid());
+    const ProcessName other = helper > 0 ? ProcessName::of(helper) : ProcessName();
+    char line[128];
+    const int n = std::snprintf(line, sizeof line, "%d %llu %d %llu\n", host.pid,
+                                static_cast<unsigned long long>(host.started), other.pid,
+                                static_cast<unsigned long long>(other.started));
+    return fd && write_all(fd.get(), std::string_view(line, static_cast<size_t>(n)));
+  }
+  // Whole or not at all.
+  Status write(std::string_view id, const char* name, std::string_view text) const {
+    const std::string next = path(id, name) + ".new";
+    const Fd fd(::open(next.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+    if (!fd || !write_all(fd.get(), text) || ::rename(next.c_str(), path(id, name).c_str()) != 0) {
+      return cannot("write", path(id, name));
+    }
+    return {};
+  }
+  std::vector<std::string> run_names(std::string_view id) const {
+    std::vector<std::string> out;
+    if (DIR* d = ::opendir(path(id, "run").c_str())) {
+      while (const dirent* entry = ::readdir(d)) {
+        if (entry->d_name[0] != '.') out.emplace_back(entry->d_name);
+      }
+      ::closedir(d);
+    }
+    return out;
+  }
+  bool read_run(std::string_view id, const std::string& name, ProcessName& host,
+                ProcessName& helper) const {
+    std::string text;
+    unsigned long long host_started = 0, helper_started = 0;
+    if (!read_file(join(path(id, "run"), name), text, 256) ||
+        std::sscanf(text.c_str(), "%d %llu %d %llu", &host.pid, &host_started, &helper.pid,
+                    &helper_started) != 4) {
+      return false;
+    }
+    host.started = host_started;
+    helper.started = helper_started;
+    return true;
+  }
+  // Asks every helper to end; takes away what dead hosts left. Returns those alive.
+  std::vector<Fd> end_commands(std::string_view id) const {
+    std::vector<Fd> alive;
+    for (const auto& name : run_names(id)) {
+      ProcessName host, helper;
+      if (!read_run(id, name, host, helper)) continue;
+      Fd fd = helper.open();
+      if (fd) {
+        (void)pidfd_send_signal(fd.get(), SIGTERM);
+        alive.push_back(std::move(fd));
+      } else if (!host.open()) {
+        ::unlink(join(path(id, "run"), name).c_str());
+      }
+    }
+    return alive;
+  }
+
+  std::string folder_;
+};
+
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_STORE_HPP

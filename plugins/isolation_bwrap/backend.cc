@@ -20,11 +20,11 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how) {
   auto features = find_features(std::string(json::text(*config, "bwrap")));
   if (!features) return std::move(features).failure();
   tools.features = std::move(*features);
-  tools.helper = isolation::helper_path(&kHere, "bulkhead-bwrap-launch", "isolation_bwrap");
+  tools.helper = isolation::helper_path(&kHere, "bulkhead-bwrap-launch", BULKHEAD_HELPER_DIR);
   if (tools.helper.empty()) {
     return failure(BH_FAILED_PRECONDITION,
                    "the helper program bulkhead-bwrap-launch lies neither beside the plugin nor in "
-                   "libexec/bulkhead/isolation_bwrap",
+                   "its place in libexec",
                    "no_helper", {}, "install the plugin whole");
   }
   tools.init = isolation::sealed_copy(tools.helper);

@@ -55,7 +55,7 @@ constexpr char kExec[] = R"({"type":"object","additionalProperties":false,"prope
 
 }  // namespace
 
-BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_bwrap", "Bubblewrap", BH_PLUGIN_VERSION)
+BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_bwrap", "Bubblewrap", BULKHEAD_PLUGIN_VERSION)
                     .vendor("Bulkhead")
                     .license("Apache-2.0")
                     .isolation<bwrap::Backend>("bwrap",

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,6 +40,7 @@ int set_attributes(int tree, unsigned flags, const MountAttributes& a) {
 }
 
 constexpr char kFolder[] = "/tmp";  // bubblewrap needs it, so it is there
+constexpr char kMasks[] = "/tmp/masks";
 
 std::string place(size_t index) { return std::string(kFolder) + "/s" + std::to_string(index); }
 
@@ -63,6 +65,21 @@ std::string map_lines(uint32_t from, uint32_t to) {
   same_until(UINT32_MAX);
   return lines + std::to_string(from) + " " + std::to_string(to) + " 1\n";
 }
+
+// Makes files as another, until it goes.
+class FileIds {
+ public:
+  FileIds(uint32_t uid, uint32_t gid) {
+    ::setfsgid(gid);
+    ::setfsuid(uid);
+  }
+  ~FileIds() {
+    ::setfsuid(::geteuid());
+    ::setfsgid(::getegid());
+  }
+  FileIds(const FileIds&) = delete;
+  FileIds& operator=(const FileIds&) = delete;
+};
 
 bool is_folder(int fd) {
   struct stat st {};
@@ -120,12 +137,15 @@ bool Stage::make_folder() {
   if (::mount(nullptr, kFolder, nullptr, MS_UNBINDABLE, nullptr) != 0) {
     return fail("a folder for mounts");
   }
-  const std::string folder = std::string(kFolder) + "/empty";
-  if (::mkdir(folder.c_str(), 0555) != 0) return fail("an empty folder");
-  const Fd file(::open((std::string(kFolder) + "/nothing").c_str(),
+  // What masks are made of lies in a mount of its own: an unbindable one cannot be copied.
+  if (::mkdir(kMasks, 0755) != 0 ||
+      ::mount("bulkhead", kMasks, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=64k") != 0 ||
+      ::mkdir((std::string(kMasks) + "/folder").c_str(), 0555) != 0) {
+    return fail("a folder for masks");
+  }
+  const Fd file(::open((std::string(kMasks) + "/file").c_str(),
                        O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0000));
-  if (!file) return fail("an empty file");
-  return true;
+  return file ? true : fail("an empty file");
 }
 
 // A user namespace with the id map that a mount needs. Held by a process for the moment that it
@@ -184,7 +204,7 @@ Fd Stage::tree_of(const Source& source, int fd) {
 }
 
 Fd Stage::hidden(bool folder) {
-  const std::string path = std::string(kFolder) + (folder ? "/empty" : "/nothing");
+  const std::string path = std::string(kMasks) + (folder ? "/folder" : "/file");
   const Fd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
   Fd tree(fd ? open_tree(fd.get(), 0) : -1);
   MountAttributes a;
@@ -225,7 +245,9 @@ bool Stage::lay(size_t index) {
 bool Stage::lay_inner(size_t index, const InnerMount& inner, int top) {
   const std::string name = job_.sources[index].path + "/" + inner.path;
   if (inner.make != 0 && inner.kind != InnerMount::kHide) {
-    // One part after the other, each beneath the one before.
+    // One part after the other, each beneath the one before; as whoever owns the source in there.
+    const bool mapped = job_.sources[index].owner != isolation::kNobody;
+    const FileIds as(mapped ? job_.uid : ::geteuid(), mapped ? job_.gid : ::getegid());
     for (size_t end = 0; end != std::string::npos;) {
       end = inner.path.find('/', end + 1);
       const std::string part = inner.path.substr(0, end);

@@ -20,19 +20,17 @@
 
 namespace bulkhead::sdk::isolation {
 
-// Where a helper program of the plugin that holds `symbol` lies: beside the library, else in the
-// installed tree's libexec. Empty: in neither.
+// Where a helper program of the plugin that holds `symbol` lies: beside the library, else where it
+// is installed (BULKHEAD_HELPER_DIR: absolute, or from the library's folder). Empty: in neither.
 inline std::string helper_path(const void* symbol, const std::string& name,
-                               const std::string& folder) {
+                               const std::string& installed) {
   Dl_info info{};
   if (::dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};
   const std::string library = canonical(info.dli_fname);
   if (library.empty()) return {};
   const std::string here = parent_of(library);
-  // <prefix>/lib/bulkhead/plugins/<folder>, and one part more where lib is lib/<triplet>.
-  for (const std::string& file :
-       {here + "/" + name, here + "/../../../../libexec/bulkhead/" + folder + "/" + name,
-        here + "/../../../../../libexec/bulkhead/" + folder + "/" + name}) {
+  const std::string there = installed.rfind('/', 0) == 0 ? installed : here + "/" + installed;
+  for (const std::string& file : {here + "/" + name, there + "/" + name}) {
     if (::access(file.c_str(), X_OK) == 0) return canonical(file);
   }
   return {};

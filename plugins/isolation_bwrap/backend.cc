@@ -40,15 +40,6 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how) {
   return tools;
 }
 
-Status check_id(std::string_view id) {
-  bool fine = !id.empty() && id.size() <= 63;
-  for (const char c : id) {
-    fine = fine && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-');
-  }
-  if (fine) return {};
-  return failure(BH_INVALID_ARGUMENT, "a sandbox's id is 1 to 63 of a-z, 0-9 and -", "id", "id");
-}
-
 std::string refusal_hint(const std::string& trouble) {
   if (trouble.find("uid map") != std::string::npos ||
       trouble.find("namespace") != std::string::npos ||
@@ -119,6 +110,7 @@ sdk::Result<std::unique_ptr<Backend>> Backend::open(sdk::Call&, const sdk::Openi
   }
   auto shared = std::make_shared<Shared>();
   shared->tools = std::move(*tools);
+  shared->cgroups = shared->tools.cgroups;
   shared->owner = std::string(how.owner());
   shared->store = isolation::Store(std::string(how.state_dir()));
   return std::make_unique<Backend>(std::move(shared));
@@ -137,7 +129,7 @@ Status Backend::plan(sdk::Call& call, std::string_view profile) {
 
 sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::create(sdk::Call& call, std::string_view id,
                                                            std::string_view profile) {
-  if (auto st = check_id(id); !st) return std::move(st).failure();
+  if (auto st = isolation::check_sandbox_id(id); !st) return std::move(st).failure();
   auto parsed = isolation::parse_profile(profile);
   if (!parsed) return std::move(parsed).failure();
   const isolation::Store& store = shared_->store;
@@ -168,7 +160,7 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::create(sdk::Call& call, std:
 }
 
 sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::find(sdk::Call& call, std::string_view id) {
-  if (auto st = check_id(id); !st) return std::move(st).failure();
+  if (auto st = isolation::check_sandbox_id(id); !st) return std::move(st).failure();
   auto texts = shared_->store.load(id);
   if (!texts) return std::move(texts).failure();
   auto facts = Facts::parse(texts->second);
@@ -192,29 +184,10 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::find(sdk::Call& call, std::s
   return std::make_unique<Box>(shared_, std::string(id), texts->first, std::move(*facts));
 }
 
-Status Backend::list(sdk::Call& call) {
-  for (const auto& [id, state] : shared_->store.list()) {
-    sdk::JsonObject o;
-    o.text("id", id).text("state", state);
-    if (auto st = call.item(o.str()); !st) return st;
-  }
-  return {};
-}
+Status Backend::list(sdk::Call& call) { return isolation::list_sandboxes(call, *shared_); }
 
 Status Backend::destroy(sdk::Call& call, std::string_view id) {
-  if (auto st = check_id(id); !st) return st;
-  for (const auto& command : shared_->running.find(id)) command->stop();
-  if (auto st = shared_->store.destroy(call, id); !st) return st;
-  const isolation::Cgroup group = shared_->group(id);
-  if (group.used() && !group.remove()) {
-    // Only a command whose helper was killed from outside can be in there still.
-    group.kill();
-    if (!group.remove()) {
-      return failure(BH_UNAVAILABLE, "processes of " + std::string(id) + " have not ended yet",
-                     "busy", {}, "try again");
-    }
-  }
-  return {};
+  return isolation::destroy_sandbox(call, *shared_, id);
 }
 
 }  // namespace bwrap

@@ -1,8 +1,7 @@
 // A handle on one sandbox.
 #pragma once
 
-#include <bulkhead/sdk/isolation/pump.hpp>
-#include <bulkhead/sdk/isolation/store.hpp>
+#include <bulkhead/sdk/isolation/command.hpp>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,16 +11,14 @@
 namespace bwrap {
 
 // What the backend and the handles that it gave out share; outlives both.
-struct Shared {
+struct Shared : isolation::Sandboxes {
   Tools tools;
-  std::string owner;
-  isolation::Store store{""};
-  isolation::RunningCommands running;
 
-  isolation::Cgroup group(std::string_view id) const {
-    return isolation::Cgroup(tools.cgroups, "bulkhead-" + owner + "-" + std::string(id));
+  // A folder that create() made for a sandbox whose profile names none; empty where there is none.
+  std::string own_folder(std::string_view id, const char* name) const {
+    const std::string path = store.path(id, name);
+    return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
   }
-  std::string own_folder(std::string_view id, const char* name) const;
 };
 
 // What create() settled, kept as ID/facts.
@@ -41,8 +38,12 @@ class Box : public sdk::Sandbox {
         facts_(std::move(facts)) {}
 
   sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override;
-  sdk::Status inspect(sdk::Call& call) override;
-  sdk::Status signal(sdk::Call& call, std::string_view exec_id, int32_t number) override;
+  sdk::Status inspect(sdk::Call& call) override {
+    return isolation::inspect_sandbox(call, *shared_, id_);
+  }
+  sdk::Status signal(sdk::Call&, std::string_view exec_id, int32_t number) override {
+    return isolation::signal_commands(shared_->running, shared_->store, id_, exec_id, number);
+  }
 
  private:
   sdk::Status run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out);

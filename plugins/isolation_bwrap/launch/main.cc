@@ -96,6 +96,8 @@ int launch_check(const Job& job) {
 
 int launch_job() {
   (void)::fcntl(kSocket, F_SETFD, FD_CLOEXEC);
+  // Whatever of the host's was open without close-on-exec stops here.
+  (void)close_range(kSocket + 1, UINT_MAX, 0);
   (void)!::chdir("/");
   std::vector<Fd> fds = receive_fds(kSocket);
   Job job;

@@ -89,6 +89,8 @@ class Init {
       (void)!::write(tell, trouble, sizeof trouble);
       ::_exit(127);
     };
+    // A first process takes all with it; a mere subreaper that is killed would leave the command.
+    if (!first_) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::setsid();
     for (const int group : fds_.groups) {
       if (::write(group, "0", 1) != 1) give_up(Note::kLimits);

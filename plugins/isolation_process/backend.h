@@ -1,0 +1,60 @@
+// The provider `process`, opened: no isolation. Commands run as the host's own user, see and change
+// what it may, and their whole tree ends with them. The host gives it out by name and permission.
+#pragma once
+
+#include <bulkhead/sdk.hpp>
+#include <bulkhead/sdk/isolation/command.hpp>
+#include <bulkhead/sdk/isolation/environment.hpp>
+#include <memory>
+#include <string>
+
+namespace process {
+
+namespace sdk = bulkhead::sdk;
+namespace isolation = bulkhead::sdk::isolation;
+
+struct Shared : isolation::Sandboxes {
+  std::string helper;
+  isolation::Variables environment;
+};
+
+class Backend : public sdk::Isolation {
+ public:
+  static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
+  static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
+
+  explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+
+  sdk::Status plan(sdk::Call& call, std::string_view profile) override;
+  sdk::Result<std::unique_ptr<sdk::Sandbox>> create(sdk::Call& call, std::string_view id,
+                                                    std::string_view profile) override;
+  sdk::Result<std::unique_ptr<sdk::Sandbox>> find(sdk::Call& call, std::string_view id) override;
+  sdk::Status list(sdk::Call& call) override { return isolation::list_sandboxes(call, *shared_); }
+  sdk::Status destroy(sdk::Call& call, std::string_view id) override {
+    return isolation::destroy_sandbox(call, *shared_, id);
+  }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+};
+
+class Box : public sdk::Sandbox {
+ public:
+  Box(std::shared_ptr<Shared> shared, std::string id, isolation::Profile profile)
+      : shared_(std::move(shared)), id_(std::move(id)), profile_(std::move(profile)) {}
+
+  sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override;
+  sdk::Status inspect(sdk::Call& call) override {
+    return isolation::inspect_sandbox(call, *shared_, id_);
+  }
+  sdk::Status signal(sdk::Call&, std::string_view exec_id, int32_t number) override {
+    return isolation::signal_commands(shared_->running, shared_->store, id_, exec_id, number);
+  }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+  const std::string id_;
+  const isolation::Profile profile_;
+};
+
+}  // namespace process

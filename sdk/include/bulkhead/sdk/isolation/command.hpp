@@ -1,0 +1,157 @@
+// bulkhead/sdk/isolation/command.hpp - exec() of a backend with a helper program, but for what is the
+// backend's own: how the helper's order is made.
+#ifndef BULKHEAD_SDK_ISOLATION_COMMAND_HPP
+#define BULKHEAD_SDK_ISOLATION_COMMAND_HPP
+
+#include <memory>
+
+#include "ending.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+// What a backend keeps about all of its sandboxes; shared by it and the handles it gives out. [any]
+struct Sandboxes {
+  std::string owner;
+  Store store{""};
+  RunningCommands running;
+  CgroupPlace cgroups;
+
+  Cgroup group(std::string_view id) const {
+    return Cgroup(cgroups, "bulkhead-" + owner + "-" + std::string(id));
+  }
+};
+
+namespace detail {
+
+// The run file of a command, as long as it runs.
+class Entered {
+ public:
+  Entered(const Store& store, std::string id, std::string exec)
+      : store_(store), id_(std::move(id)), exec_(std::move(exec)) {}
+  ~Entered() { store_.leave(id_, exec_); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  const Store& store_;
+  std::string id_, exec_;
+};
+
+// A command's own group, as long as it runs.
+class Leaf {
+ public:
+  Leaf() = default;
+  Leaf(const Leaf&) = delete;
+  Leaf& operator=(const Leaf&) = delete;
+  ~Leaf() {
+    if (!group.used() || group.remove()) return;
+    // Only what got out of the helper's reach can be in there still.
+    group.kill();
+    (void)group.remove();
+  }
+  Cgroup group;
+};
+
+}  // namespace detail
+
+// What a backend needs for its order: descriptors of the control groups to join, the limits.
+struct CommandSetting {
+  std::vector<Fd> doors;
+  uint64_t wall_ns = 0;
+};
+
+// Runs one command. `make`: CommandSetting -> Result<T> with a T::launch (LaunchOrder) and whatever
+// that borrows.
+template <class Make>
+Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, const std::string& id,
+                   const Limits& profile, const Limits& command, Make make) {
+  CommandSetting setting;
+  detail::Leaf leaf;
+  const Cgroup group = all.group(id);
+  if (group.used()) {
+    if (auto st = group.make(true); !st) return st;
+    if (auto st = group.limit(profile); !st) return st;
+    leaf.group = group.child("e-" + Store::file_name(what.id()));
+    if (auto st = leaf.group.make(false); !st) return st;
+    if (auto st = leaf.group.limit(command); !st) return st;
+    leaf.group.whole_kill();
+    auto doors = leaf.group.doors();
+    if (!doors) return std::move(doors).failure();
+    setting.doors = std::move(*doors);
+  }
+  setting.wall_ns = tighter(profile.wall_ms, command.wall_ms).value_or(0) * 1000000u;
+  Pump::Settings settings;
+  settings.output_bytes = tighter(profile.output_bytes, command.output_bytes);
+  settings.wall_ns = setting.wall_ns;
+
+  auto order = make(std::move(setting));
+  if (!order) return std::move(order).failure();
+  auto launched = Launched::start(order->launch);
+  if (!launched) return std::move(launched).failure();
+  const auto running = std::make_shared<RunningCommand>(
+      id, std::string(what.id()), launched->control.get(), launched->pidfd.get());
+  all.running.add(running);
+  // destroy() may have begun since the command entered: it waits for this one, which ends at once.
+  if (!all.store.note_helper(id, what.id(), launched->pid)) running->stop();
+  Ending ending = Pump(call, *launched, *running, settings).run();
+  all.running.remove(running);
+  if (!all.store.usable(id)) ending.stopped = true;
+  return conclude(call, what, ending, *running,
+                  leaf.group.used() ? leaf.group.usage() : CgroupUsage(), out);
+}
+
+// Registers the command for as long as body() runs, so that destroy() waits for it.
+template <class Body>
+Status within_sandbox(const Exec& what, Sandboxes& all, const std::string& id, Body body) {
+  if (what.argc() == 0 || what.arg(0).empty()) {
+    return failure(BH_INVALID_ARGUMENT, "a command needs at least its program", "argv", "argv",
+                   "give a program");
+  }
+  if (auto st = all.store.enter(id, what.id()); !st) return st;
+  const detail::Entered entered(all.store, id, std::string(what.id()));
+  return body();
+}
+
+inline Status inspect_sandbox(Call& call, const Sandboxes& all, const std::string& id) {
+  json::object o;
+  o["state"] = all.store.usable(id) ? "running" : "stopping";
+  o["commands"] = all.store.helpers(id).size();
+  const Cgroup group = all.group(id);
+  if (const int64_t n = group.used() ? group.processes() : -1; n >= 0) o["processes"] = n;
+  return call.result(json::print(o));
+}
+
+inline Status list_sandboxes(Call& call, const Sandboxes& all) {
+  for (const auto& [id, state] : all.store.list()) {
+    JsonObject o;
+    o.text("id", id).text("state", state);
+    if (auto st = call.item(o.str()); !st) return st;
+  }
+  return {};
+}
+
+inline Status check_sandbox_id(std::string_view id) {
+  bool fine = !id.empty() && id.size() <= 63;
+  for (const char c : id) {
+    fine = fine && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-');
+  }
+  if (fine) return {};
+  return failure(BH_INVALID_ARGUMENT, "a sandbox's id is 1 to 63 of a-z, 0-9 and -", "id", "id");
+}
+
+inline Status destroy_sandbox(Call& call, Sandboxes& all, std::string_view id) {
+  if (auto st = check_sandbox_id(id); !st) return st;
+  for (const auto& command : all.running.find(id)) command->stop();
+  if (auto st = all.store.destroy(call, id); !st) return st;
+  const Cgroup group = all.group(id);
+  if (!group.used() || group.remove()) return {};
+  // Only a command whose helper was killed from outside can be in there still.
+  group.kill();
+  if (group.remove()) return {};
+  return failure(BH_UNAVAILABLE, "processes of " + std::string(id) + " have not ended yet", "busy",
+                 {}, "try again");
+}
+
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_COMMAND_HPP

@@ -33,6 +33,10 @@ class Answer:
                          if part.get("type") == "text")
 
     @property
+    def meta(self):
+        return (self.result or {}).get("_meta") or {}
+
+    @property
     def structured(self):
         return (self.result or {}).get("structuredContent") or {}
 

@@ -107,11 +107,11 @@ def play(stage, screen):
     if not screen.check(f"{TOOL} is among the tools", TOOL in names):
         return
 
-    write_and_find(stage, screen, client)
+    report = write_and_find(stage, screen, client)
     secrets_and_network(stage, screen, client)
     streamed(screen, client)
     over_time(stage, screen, client)
-    enforcement(screen, client)
+    enforcement(screen, report)
 
     screen.step("The client leaves")
     code = client.close()
@@ -145,11 +145,13 @@ Path.home().joinpath("memory.txt").write_text("remember me\\n")
 print("wrote", Path("notes.txt").resolve(), "and", Path.home() / "memory.txt")
 """)
     screen.check("Python ran", not answer.failed and "wrote" in answer.text, answer.text)
+    report = answer.meta.get("bulkhead/enforcement", {})
     answer = run(screen, client, "bash", "wc -w notes.txt && cat ~/memory.txt && id -u")
     screen.check("the next call finds both files",
                  "8 notes.txt" in answer.text and "remember me" in answer.text, answer.text)
     path = os.path.join(stage.workspace, "notes.txt")
     screen.check(f"the file is in the user's workspace: {os.path.relpath(path)}", os.path.exists(path))
+    return report
 
 
 def secrets_and_network(stage, screen, client):
@@ -191,9 +193,11 @@ def refusal_reason(answer):
 
 def streamed(screen, client):
     screen.step("Output arrives while the command runs")
-    answer = run(screen, client, "bash", "for part in one two three four; do echo $part; sleep 0.4; done",
-                 on_progress=lambda seconds, text: screen.quote(
-                     f"{dim(f'{seconds:4.1f} s')}  {text.rstrip()}"))
+    script = "for part in one two three four; do echo $part; sleep 0.4; done"
+    screen.quote(script, "$")
+    answer = client.call("sandbox_run", {"argv": ["sh", "-c", script], "stream": True},
+                         on_progress=lambda seconds, text: screen.quote(
+                             f"{dim(f'{seconds:4.1f} s')}  {text.rstrip()}"))
     screen.check("the first lines were here before the command ended",
                  len(answer.progress) >= 2 and answer.progress[0][0] < answer.seconds - 0.5,
                  f"{len(answer.progress)} messages, the answer after {answer.seconds:.1f} s")
@@ -219,13 +223,12 @@ def over_time(stage, screen, client):
         os.kill(pid, signal.SIGKILL)
 
 
-def enforcement(screen, client):
+def enforcement(screen, report):
     screen.step("What was enforced")
-    answer = client.call("sandbox_info", {})
-    report = answer.structured.get("enforcement", {})
     rules = report.get("rules", [])
-    if not screen.check("the sandbox says what it enforces", bool(rules), answer.text):
+    if not screen.check("the sandbox's report came with its first answer", bool(rules), str(report)):
         return
+    screen.say(f"backend {report.get('backend', '?')} {report.get('version', '')}")
     rows = [("rule", "status", "by", "")]
     rows += [(rule["rule"], rule["status"], rule.get("by", ""), rule.get("reason", ""))
              for rule in rules]

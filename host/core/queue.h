@@ -1,0 +1,44 @@
+// Where everything that happens waits for the embedder. Owned by handles, runs and servers together.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "core/event.h"
+#include "core/ready_fd.h"
+
+namespace bh {
+
+class EventQueue {
+ public:
+  // Events of one run keep their order. Into a closed queue they vanish. [any]
+  void push(std::unique_ptr<Event> event);
+
+  // The next event; null after timeout_ms (< 0: no limit) or a wake(). [any] [blocking]
+  std::unique_ptr<Event> next(int timeout_ms);
+
+  // Readable when next() would not wait. [any]
+  bh_fd fd() { return ready_.get(); }
+
+  // Ends one next(), the current or the coming one. [any]
+  void wake();
+
+  // Drops what is there and all that still comes. [any]
+  void close();
+  bool closed();
+
+ private:
+  void note_ready_locked();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Event>> events_;
+  int wakes_ = 0;
+  int waiting_ = 0;
+  bool closed_ = false;
+  ReadyFd ready_;
+};
+
+}  // namespace bh

@@ -1,0 +1,43 @@
+// Looks after the deadlines of runs: at its time, a run's cancel fds become readable; one that does
+// not return in time after it was stopped is answered for. One thread, made on first use.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace bh {
+
+class Run;
+
+class Timer {
+ public:
+  // `overdue`: called for a run that was stopped two seconds ago and has not returned.
+  explicit Timer(std::function<void(const std::shared_ptr<Run>&)> overdue);
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  ~Timer();
+
+  // Looks at the run at that time (monotonic ns). [any]
+  void arm(const std::shared_ptr<Run>& run, std::int64_t at);
+  // [any] [blocking]
+  void end();
+
+ private:
+  void loop();
+  void look_at(const std::shared_ptr<Run>& run);
+
+  const std::function<void(const std::shared_ptr<Run>&)> overdue_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multimap<std::int64_t, std::weak_ptr<Run>> due_;
+  std::thread thread_;
+  bool started_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace bh

@@ -1,0 +1,157 @@
+#include "sandbox/backends.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/schema.h"
+
+namespace bh {
+namespace {
+
+// In this order, where the operator names none. "process" isolates nothing and is never in it.
+constexpr const char* kPreference[] = {"ns", "bwrap", "landlock"};
+constexpr const char kUnisolated[] = "process";
+constexpr const char kOwner[] = "bulkhead";
+
+}  // namespace
+
+Backends::Backends(const DataRoot& root, const SandboxSettings& settings, Find find, Names names,
+                   HostOf host_of)
+    : root_(root), settings_(settings), find_(std::move(find)), names_(std::move(names)),
+      host_of_(std::move(host_of)) {}
+
+Result<std::string> Backends::choose(const std::string& wished) const {
+  if (!wished.empty() && wished == kUnisolated && !settings_.allow_unisolated) {
+    return fail(BH_PERMISSION_DENIED,
+                "the backend \"process\" isolates nothing and is not permitted here; the operator "
+                "permits it with \"isolation\": {\"allow_unisolated\": true} in the configuration",
+                "backend_not_permitted", {{"field", "/backend"}, {"backend", wished}});
+  }
+  if (!wished.empty()) return wished;
+  if (!settings_.backend.empty()) {
+    if (settings_.backend == kUnisolated) {
+      return fail(BH_PERMISSION_DENIED,
+                  "\"process\" isolates nothing and cannot be the default; name it in the call",
+                  "backend_not_permitted", {{"field", "/isolation/backend"}});
+    }
+    return settings_.backend;
+  }
+  std::vector<std::string> there = names_();
+  for (const char* name : kPreference) {
+    if (std::find(there.begin(), there.end(), name) != there.end()) return std::string(name);
+  }
+  return fail(BH_UNAVAILABLE,
+              "no isolation backend is installed; bulkhead plugins says where they were looked for",
+              "backend_unavailable");
+}
+
+Result<void> Backends::with_opening(const Provider& provider,
+                                    const std::function<Result<void>(const bh_opening&)>& use) {
+  json::object config;
+  auto configured = settings_.backend_config.find(provider.id);
+  if (configured != settings_.backend_config.end()) config = configured->second;
+  Schema::Options closed;
+  closed.closed = true;
+  closed.subject = "config";
+  auto schema = Schema::compile(provider.config_schema, closed);
+  if (!schema) return tl::unexpected(std::move(schema).error());
+  if (auto ok = (*schema)->check(config); !ok) {
+    return tl::unexpected(ok.error().within("the configuration of backend " + provider.id));
+  }
+  auto folder = root_.folder("backends/" + provider.id);
+  if (!folder) return tl::unexpected(std::move(folder).error());
+  std::string text = json::print(config);
+  std::string owner = kOwner;
+  bh_opening how{};
+  how.struct_size = sizeof how;
+  how.config = {text.data(), text.size()};
+  how.instance = {provider.id.data(), provider.id.size()};
+  how.owner = {owner.data(), owner.size()};
+  how.state_dir = {folder->data(), folder->size()};
+  return use(how);
+}
+
+Result<std::string> Backends::probed(Call& up, const Provider& provider) {
+  std::string facts;
+  BH_TRY(with_opening(provider, [&](const bh_opening& how) -> Result<void> {
+    NullSink nowhere;
+    NoInput none;
+    auto told = drive(up, host_of_(provider.plugin), provider.plugin + ", probe", nowhere, none,
+                      [&](bh_call* call) { return provider.ops.probe(call, &how); });
+    if (!told) return tl::unexpected(std::move(told).error());
+    facts = std::move(*told);
+    return {};
+  }));
+  return facts;
+}
+
+json::object Backends::probe(Call& up, const Provider& provider) {
+  auto told = probed(up, provider);
+  if (told) {
+    json::object out{{"status", "ok"}};
+    if (auto facts = json::parse(*told); facts && facts->is_object()) out["facts"] = *facts;
+    return out;
+  }
+  json::object out;
+  out["status"] = told.error().code == BH_FAILED_PRECONDITION ? "failed_precondition" : "unavailable";
+  out["message"] = told.error().message;
+  return out;
+}
+
+Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Provider& provider) {
+  auto facts = probed(up, provider);
+  if (!facts) {
+    Error error = std::move(facts).error();
+    json::object details;
+    details["reason"] = "backend_unavailable";
+    details["backend"] = provider.id;
+    if (auto told = json::parse(error.details); told && told->is_object()) details["probe"] = *told;
+    error.message = "the backend " + provider.id + " cannot work here: " + error.message;
+    error.details = json::print(details);
+    return tl::unexpected(std::move(error));
+  }
+  auto out = std::make_shared<OpenedBackend>();
+  auto profile = DriverSchema::compile(provider.profile_schema());
+  if (!profile) return tl::unexpected(std::move(profile).error());
+  out->profile = std::move(*profile);
+  auto exec = DriverSchema::compile(provider.exec_schema());
+  if (!exec) return tl::unexpected(std::move(exec).error());
+  out->exec = std::move(*exec);
+  BH_TRY(with_opening(provider, [&](const bh_opening& how) -> Result<void> {
+    NullSink nowhere;
+    NoInput none;
+    void* self = nullptr;
+    auto opened = drive(up, host_of_(provider.plugin), provider.plugin + ", open", nowhere, none,
+                        [&](bh_call* call) { return provider.ops.open(call, &how, &self); });
+    if (!opened) return tl::unexpected(std::move(opened).error());
+    out->backend = std::make_shared<Backend>(provider, host_of_(provider.plugin), self);
+    return {};
+  }));
+  return std::shared_ptr<const OpenedBackend>(std::move(out));
+}
+
+Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::string& wished) {
+  auto name = choose(wished);
+  if (!name) return tl::unexpected(std::move(name).error());
+  // Opening is rare and others would have to wait for its end anyway.
+  std::lock_guard lock(mutex_);
+  auto known = open_.find(*name);
+  if (known != open_.end()) return known->second;
+  const Provider* provider = find_(*name);
+  if (provider == nullptr) {
+    return fail(BH_NOT_FOUND,
+                "there is no isolation backend " + json::quote(*name) +
+                    "; bulkhead plugins lists those that there are",
+                "backend_unavailable", {{"field", "/backend"}, {"backend", *name}});
+  }
+  auto opened = open(up, *provider);
+  if (opened) open_.emplace(*name, *opened);
+  return opened;
+}
+
+void Backends::close() {
+  std::lock_guard lock(mutex_);
+  open_.clear();
+}
+
+}  // namespace bh

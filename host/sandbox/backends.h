@@ -1,0 +1,67 @@
+// The isolation backends that there are: chosen, permitted, opened on first use and kept.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "core/call.h"
+#include "core/driver_schema.h"
+#include "sandbox/backend.h"
+#include "sandbox/settings.h"
+#include "state/data_root.h"
+
+namespace bh {
+
+// A backend with what the host has to know of its schemas.
+struct OpenedBackend {
+  std::shared_ptr<Backend> backend;
+  std::shared_ptr<const DriverSchema> profile;
+  std::shared_ptr<const DriverSchema> exec;
+};
+
+class Backends {
+ public:
+  // Finds a provider of isolation by id, loading its plugin; NULL where there is none.
+  using Find = std::function<const Provider*(const std::string& id)>;
+  using Names = std::function<std::vector<std::string>()>;
+  using HostOf = std::function<const bh_host*(const std::string& plugin)>;
+
+  Backends(const DataRoot& root, const SandboxSettings& settings, Find find, Names names,
+           HostOf host_of);
+
+  // The one that a caller named, or the operator's default. PERMISSION_DENIED for "process" without
+  // the operator's word (backend_not_permitted), NOT_FOUND or what probe() says
+  // (backend_unavailable). [any] [blocking]
+  Result<std::shared_ptr<const OpenedBackend>> get(Call& up, const std::string& wished);
+
+  // The name that get() would take for that wish. [any]
+  Result<std::string> choose(const std::string& wished) const;
+
+  std::vector<std::string> names() const { return names_(); }
+
+  // What probe() says, as plugin.list shows it. [any] [blocking]
+  json::object probe(Call& up, const Provider& provider);
+
+  void close();
+
+ private:
+  Result<std::shared_ptr<const OpenedBackend>> open(Call& up, const Provider& provider);
+  Result<std::string> probed(Call& up, const Provider& provider);
+  Result<void> with_opening(const Provider& provider,
+                            const std::function<Result<void>(const bh_opening&)>& use);
+
+  const DataRoot& root_;
+  const SandboxSettings& settings_;
+  const Find find_;
+  const Names names_;
+  const HostOf host_of_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const OpenedBackend>> open_;
+};
+
+}  // namespace bh

@@ -47,3 +47,11 @@ target_include_directories(bulkhead_rooms SYSTEM PRIVATE ${BH_RE2_INCLUDE})
 target_link_libraries(bulkhead_rooms PUBLIC ${BH_RE2})
 # spdlog header-only with its own fmt, in one unit: Debian has no static one.
 bh_without_sanitizers(core/log_file.cc)
+
+# operations: the profile's schema has one home, abi/schemas, and comes along as text.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             "${PROJECT_SOURCE_DIR}/abi/schemas/isolation_profile.json")
+file(READ "${PROJECT_SOURCE_DIR}/abi/schemas/isolation_profile.json" BH_ISOLATION_PROFILE)
+configure_file(operations/isolation_profile_text.h.in
+               "${CMAKE_CURRENT_BINARY_DIR}/operations/isolation_profile_text.h" @ONLY)
+target_include_directories(bulkhead_rooms PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")

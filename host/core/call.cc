@@ -80,6 +80,12 @@ bh_status Call::record(Error error) {
   return code;
 }
 
+Result<void> Call::recorded() const {
+  std::lock_guard lock(mutex_);
+  if (!has_error_) return {};
+  return tl::unexpected(error_);
+}
+
 Result<void> Call::outcome(bh_status returned, std::string_view who) {
   std::lock_guard lock(mutex_);
   if (returned == BH_OK) return {};

@@ -72,6 +72,8 @@ class Call : public bh_call {
   std::string take_result();
   // The last record counts. Returns error.code.
   bh_status record(Error error);
+  // What was recorded, as an error; OK where nothing was.
+  Result<void> recorded() const;
   // What a plugin's function came to, given the code that it returned: the recorded error, or one
   // that says how it broke the rules. `who` names the plugin in that case.
   Result<void> outcome(bh_status returned, std::string_view who);

@@ -10,6 +10,28 @@
 #include <vector>
 
 namespace bh {
+namespace {
+
+std::string hex_digest(SHA256_CTX& context) {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  ::SHA256_Final(digest, &context);
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string hex;
+  for (const unsigned char byte : digest) {
+    hex += kHex[byte >> 4];
+    hex += kHex[byte & 15];
+  }
+  return hex;
+}
+
+}  // namespace
+
+std::string sha256_of(std::string_view text) {
+  SHA256_CTX context;
+  ::SHA256_Init(&context);
+  ::SHA256_Update(&context, text.data(), text.size());
+  return hex_digest(context);
+}
 
 Result<std::string> sha256_of(int fd) {
   SHA256_CTX context;
@@ -24,15 +46,7 @@ Result<std::string> sha256_of(int fd) {
     ::SHA256_Update(&context, buffer.data(), static_cast<size_t>(got));
     offset += got;
   }
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  ::SHA256_Final(digest, &context);
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kHex[byte >> 4];
-    hex += kHex[byte & 15];
-  }
-  return hex;
+  return hex_digest(context);
 }
 
 }  // namespace bh

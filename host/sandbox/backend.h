@@ -14,13 +14,13 @@
 
 namespace bh {
 
+Error with_partial_result(Error error, const std::string& json);
+
 // Runs one function of a plugin below `up`, and turns what it came to into a Result. The result's
 // text is the plugin's, checked to be JSON. `f` gets the bh_call.
 template <class F>
-Result<std::string> drive(Call& up, const bh_host* host, const std::string& who, Sink& sink,
-                          Input& input, F f) {
-  CallOptions options;
-  options.host = host;
+Result<std::string> drive_with(Call& up, const CallOptions& options, const std::string& who,
+                               Sink& sink, Input& input, F f) {
   Call call(up, sink, input, options);
   bh_status returned = BH_INTERNAL;
   try {
@@ -38,7 +38,14 @@ Result<std::string> drive(Call& up, const bh_host* host, const std::string& who,
   return call.take_result();
 }
 
-Error with_partial_result(Error error, const std::string& json);
+// The same with nothing but the plugin's view of the host.
+template <class F>
+Result<std::string> drive(Call& up, const bh_host* host, const std::string& who, Sink& sink,
+                          Input& input, F f) {
+  CallOptions options;
+  options.host = host;
+  return drive_with(up, options, who, sink, input, std::move(f));
+}
 
 // Shared by the sandboxes made through it. All functions [any].
 class Backend {

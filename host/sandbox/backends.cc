@@ -137,13 +137,15 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::
   std::lock_guard lock(mutex_);
   auto known = open_.find(*name);
   if (known != open_.end()) return known->second;
-  const Provider* provider = find_(*name);
-  if (provider == nullptr) {
+  auto found = find_(*name);
+  if (!found && found.error().code == BH_NOT_FOUND) {
     return fail(BH_NOT_FOUND,
                 "there is no isolation backend " + json::quote(*name) +
                     "; bulkhead plugins lists those that there are",
                 "backend_unavailable", {{"field", "/backend"}, {"backend", *name}});
   }
+  if (!found) return tl::unexpected(std::move(found).error());
+  const Provider* provider = *found;
   auto opened = open(up, *provider);
   if (opened) open_.emplace(*name, *opened);
   return opened;

@@ -26,8 +26,8 @@ struct OpenedBackend {
 
 class Backends {
  public:
-  // Finds a provider of isolation by id, loading its plugin; NULL where there is none.
-  using Find = std::function<const Provider*(const std::string& id)>;
+  // Finds a provider of isolation by id, loading its plugin; NOT_FOUND where there is none.
+  using Find = std::function<Result<const Provider*>(const std::string& id)>;
   using Names = std::function<std::vector<std::string>()>;
   using HostOf = std::function<const bh_host*(const std::string& plugin)>;
 

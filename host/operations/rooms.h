@@ -1,0 +1,60 @@
+// Everything that the operations work on, in one place; what an engine carries as its rooms.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/engine.h"
+#include "core/host_view.h"
+#include "loader/registry.h"
+#include "operations/toolsets.h"
+#include "sandbox/backends.h"
+#include "sandbox/sandboxes.h"
+#include "sandbox/settings.h"
+#include "state/data_root.h"
+
+namespace bh {
+
+// Gives plugins' entries a call of the engine's, and each plugin its own view of the host.
+class EngineCaller final : public PluginCaller {
+ public:
+  explicit EngineCaller(Engine& engine) : engine_(engine) {}
+  Result<const bh_plugin*> enter(PluginEntry entry, const std::string& id) override;
+  const bh_host* host(const std::string& id) override;
+
+ private:
+  Engine& engine_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<HostView>> views_;
+};
+
+struct HostSettings {
+  std::string data_root;
+  SandboxSettings sandbox;
+  RegistryOptions registry;
+  std::map<std::string, json::object> toolset_config;
+  json::object shown;  // what host.inspect tells of it
+};
+
+class HostRooms final : public Rooms {
+ public:
+  HostRooms(Engine& engine, HostSettings settings, DataRoot root);
+  ~HostRooms() override;
+
+  void close() override;
+  void notify(const std::string& plugin, const json::object& what) override;
+
+  const HostSettings settings;
+  const DataRoot root;
+  EngineCaller caller;
+  Registry registry;
+  Backends backends;
+  Sandboxes sandboxes;
+  Toolsets toolsets;
+};
+
+inline HostRooms& rooms_of(Call& call) { return static_cast<HostRooms&>(call.engine().rooms()); }
+
+}  // namespace bh

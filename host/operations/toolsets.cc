@@ -1,0 +1,213 @@
+#include "operations/toolsets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine.h"
+#include "sandbox/backend.h"
+
+namespace bh {
+namespace {
+
+bool valid_tool_name(std::string_view name) {
+  return !name.empty() && name.size() <= 128 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-' || c == '.';
+  });
+}
+
+// Takes the items of list().
+class DefinitionSink final : public NullSink {
+ public:
+  bh_status item(Call&, std::string_view json) override {
+    definitions.emplace_back(json);
+    return BH_OK;
+  }
+  std::vector<std::string> definitions;
+};
+
+Failure faulty(const std::string& name, const std::string& what) {
+  return fail(BH_INVALID_ARGUMENT, "the tool " + json::quote(name) + " " + what, "tool_definition",
+              {{"tool", name}});
+}
+
+Result<std::shared_ptr<const Schema>> compile_member(const json::object& o, std::string_view key,
+                                                     std::string_view subject) {
+  Schema::Options options;
+  options.subject = subject;
+  auto schema = Schema::compile_parsed(o.at(key), options);
+  if (!schema) return tl::unexpected(schema.error().within(std::string(key)));
+  return schema;
+}
+
+}  // namespace
+
+OpenedToolset::~OpenedToolset() {
+  if (provider != nullptr) provider->ops.close(self);
+}
+
+Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
+  auto tool = std::make_shared<Tool>();
+  tool->name = json::get_string(definition, "name");
+  if (!valid_tool_name(tool->name)) {
+    return faulty(tool->name, "needs a name of 1 to 128 letters, digits, _, - and .");
+  }
+  if (json::get_object(definition, "input_schema") == nullptr) {
+    return faulty(tool->name, "has no input_schema");
+  }
+  if (json::get_string(definition, "description").empty()) {
+    return faulty(tool->name, "has no description");
+  }
+  // The published schema is checked too: clients read it, and a promise that is not kept is none.
+  auto input = compile_member(definition, "input_schema", "arguments");
+  if (!input) return tl::unexpected(input.error().within("the tool " + tool->name));
+  tool->accepts = *input;
+  tool->accepts_json = definition.at("input_schema");
+  if (definition.contains("accepts_schema")) {
+    auto accepts = compile_member(definition, "accepts_schema", "arguments");
+    if (!accepts) return tl::unexpected(accepts.error().within("the tool " + tool->name));
+    tool->accepts = *accepts;
+    tool->accepts_json = definition.at("accepts_schema");
+    tool->coerces = true;
+  }
+  if (definition.contains("output_schema")) {
+    auto output = compile_member(definition, "output_schema", "structured result");
+    if (!output) return tl::unexpected(output.error().within("the tool " + tool->name));
+    tool->output = *output;
+  }
+  if (const json::array* needs = json::get_array(definition, "needs")) {
+    for (const json::value& v : *needs) {
+      if (!v.is_string()) return faulty(tool->name, "lists a need that is not text");
+      std::string need(v.get_string().c_str());
+      tool->needs.insert(need.substr(0, need.find('/')));
+    }
+  }
+  tool->definition = std::move(definition);
+  return tool;
+}
+
+Toolsets::Toolsets(Registry& registry, PluginCaller& caller, const DataRoot& root,
+                   const std::map<std::string, json::object>& config)
+    : registry_(registry), caller_(caller), root_(root), config_(config) {}
+
+void Toolsets::report(Call& up, const Provider& provider, const std::string& what) {
+  up.engine().log().write({BH_LOG_WARN, "toolset " + provider.id + ": " + what, provider.plugin, {}},
+                          nullptr);
+}
+
+Result<std::shared_ptr<OpenedToolset>> Toolsets::open(Call& up, const Provider& provider) {
+  json::object config;
+  auto configured = config_.find(provider.id);
+  if (configured != config_.end()) config = configured->second;
+  Schema::Options closed;
+  closed.closed = true;
+  closed.subject = "config";
+  auto schema = Schema::compile(provider.config_schema, closed);
+  if (!schema) return tl::unexpected(std::move(schema).error());
+  BH_TRY((*schema)->check(config));
+  auto folder = root_.folder("toolsets/" + provider.id);
+  if (!folder) return tl::unexpected(std::move(folder).error());
+  std::string text = json::print(config);
+  static constexpr char kOwner[] = "bulkhead";
+  bh_opening how{};
+  how.struct_size = sizeof how;
+  how.config = {text.data(), text.size()};
+  how.instance = {provider.id.data(), provider.id.size()};
+  how.owner = {kOwner, sizeof kOwner - 1};
+  how.state_dir = {folder->data(), folder->size()};
+  auto opened = std::make_shared<OpenedToolset>();
+  opened->host = caller_.host(provider.plugin);
+  NullSink nowhere;
+  NoInput none;
+  void* self = nullptr;
+  auto done = drive(up, opened->host, provider.plugin + ", open", nowhere, none,
+                    [&](bh_call* call) { return provider.ops.open(call, &how, &self); });
+  if (!done) return tl::unexpected(std::move(done).error());
+  opened->provider = &provider;
+  opened->self = self;
+  return opened;
+}
+
+Result<void> Toolsets::list_into(Call& up, const std::shared_ptr<OpenedToolset>& toolset,
+                                 ToolList& tools, std::set<std::string>& names) {
+  const Provider& provider = *toolset->provider;
+  DefinitionSink definitions;
+  NoInput none;
+  auto listed = drive(up, toolset->host, provider.plugin + ", list", definitions, none,
+                      [&](bh_call* call) { return provider.toolset().list(toolset->self, call); });
+  if (!listed) return tl::unexpected(std::move(listed).error());
+  for (const std::string& text : definitions.definitions) {
+    auto definition = json::parse_object(text);
+    if (!definition) {
+      report(up, provider, definition.error().message);
+      continue;
+    }
+    (*definition)["plugin"] = provider.plugin;
+    (*definition)["toolset"] = provider.id;
+    auto tool = compile_tool(std::move(*definition));
+    if (!tool) {
+      report(up, provider, tool.error().message);
+      continue;
+    }
+    for (const std::string& need : (*tool)->needs) {
+      if (up.engine().catalogue().find(need) == nullptr) {
+        report(up, provider, "the tool " + (*tool)->name + " needs " + need +
+                                 ", which this host does not have");
+        tool = faulty((*tool)->name, "needs an operation that is not there");
+        break;
+      }
+    }
+    if (!tool) continue;
+    if (!names.insert((*tool)->name).second) {
+      report(up, provider, "the tool " + (*tool)->name + " is hidden by an earlier one of that name");
+      continue;
+    }
+    (*tool)->toolset = toolset;
+    tools.push_back(std::move(*tool));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const ToolList>> Toolsets::all(Call& up) {
+  std::lock_guard lock(mutex_);
+  std::uint64_t as_of = changes_.load();
+  if (tools_ && tools_as_of_ == as_of) return tools_;
+  auto tools = std::make_shared<ToolList>();
+  std::set<std::string> names;
+  for (const Provider* provider : registry_.providers(BH_TOOLSET)) {
+    auto at = open_.find(provider->id);
+    if (at == open_.end()) {
+      auto opened = open(up, *provider);
+      if (!opened) {
+        BH_TRY(up.check());
+        report(up, *provider, "cannot be opened: " + opened.error().message);
+        continue;
+      }
+      at = open_.emplace(provider->id, std::move(*opened)).first;
+    }
+    if (auto listed = list_into(up, at->second, *tools, names); !listed) {
+      BH_TRY(up.check());
+      report(up, *provider, "cannot list its tools: " + listed.error().message);
+    }
+  }
+  tools_ = tools;
+  tools_as_of_ = as_of;
+  return tools_;
+}
+
+Result<std::shared_ptr<const Tool>> Toolsets::find(Call& up, std::string_view name) {
+  auto tools = all(up);
+  if (!tools) return tl::unexpected(std::move(tools).error());
+  for (const auto& tool : **tools) {
+    if (tool->name == name) return tool;
+  }
+  return std::shared_ptr<const Tool>();
+}
+
+void Toolsets::close() {
+  std::lock_guard lock(mutex_);
+  tools_.reset();
+  open_.clear();
+}
+
+}  // namespace bh

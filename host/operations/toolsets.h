@@ -1,0 +1,87 @@
+// The toolsets of the loaded plugins, opened, with their tools' lists and compiled schemas.
+#pragma once
+
+#include <bulkhead/toolset.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "core/call.h"
+#include "core/schema.h"
+#include "loader/registry.h"
+#include "state/data_root.h"
+
+namespace bh {
+
+struct OpenedToolset {
+  const Provider* provider = nullptr;
+  const bh_host* host = nullptr;
+  void* self = nullptr;
+
+  OpenedToolset() = default;
+  OpenedToolset(const OpenedToolset&) = delete;
+  OpenedToolset& operator=(const OpenedToolset&) = delete;
+  ~OpenedToolset();
+};
+
+// One tool, as listed. Immutable.
+struct Tool {
+  std::string name;
+  json::object definition;  // abi/schemas/tool.json, with "plugin" and "toolset"
+  std::set<std::string> needs;
+  std::shared_ptr<const Schema> accepts;  // what its arguments must satisfy
+  json::value accepts_json;
+  bool coerces = false;     // it has an accepts_schema of its own: text may stand for JSON
+  std::shared_ptr<const Schema> output;   // null: it promises none
+  std::shared_ptr<OpenedToolset> toolset;
+};
+
+using ToolList = std::vector<std::shared_ptr<const Tool>>;
+
+// A definition checked and its schemas compiled; what the host would not enforce is refused.
+Result<std::shared_ptr<Tool>> compile_tool(json::object definition);
+
+// All [any] [blocking].
+class Toolsets {
+ public:
+  Toolsets(Registry& registry, PluginCaller& caller, const DataRoot& root,
+           const std::map<std::string, json::object>& config);
+
+  // In the order of their plugins; the first of a name wins. Toolsets that cannot be opened and
+  // tools that are refused are told in the log and left out.
+  Result<std::shared_ptr<const ToolList>> all(Call& up);
+  // Null where there is none.
+  Result<std::shared_ptr<const Tool>> find(Call& up, std::string_view name);
+
+  // A plugin's list changed: asked again when next needed. Takes no lock: a plugin may say so from
+  // within its own list().
+  void changed() { changes_++; }
+  void close();
+
+ private:
+  Result<std::shared_ptr<OpenedToolset>> open(Call& up, const Provider& provider);
+  Result<void> list_into(Call& up, const std::shared_ptr<OpenedToolset>& toolset, ToolList& tools,
+                         std::set<std::string>& names);
+  void report(Call& up, const Provider& provider, const std::string& what);
+
+  Registry& registry_;
+  PluginCaller& caller_;
+  const DataRoot& root_;
+  const std::map<std::string, json::object>& config_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<OpenedToolset>> open_;  // by provider id
+  std::shared_ptr<const ToolList> tools_;                       // null: never asked
+  std::uint64_t tools_as_of_ = 0;                               // changes_ when it was asked
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace bh

@@ -42,9 +42,6 @@ cmake_language(DEFER CALL add_dependencies bulkhead_inside bulkhead_patterns)
 
 # cli/parse.cc is CLI11, which takes a sanitizer most of a minute.
 bh_without_sanitizers(cli/parse.cc)
-find_library(BH_RE2 NAMES libre2.so REQUIRED)
-target_include_directories(bulkhead_rooms SYSTEM PRIVATE ${BH_RE2_INCLUDE})
-target_link_libraries(bulkhead_rooms PUBLIC ${BH_RE2})
 # spdlog header-only with its own fmt, in one unit: Debian has no static one.
 bh_without_sanitizers(core/log_file.cc)
 

@@ -30,6 +30,11 @@ Engine::~Engine() = default;
 
 bool Engine::forked() const { return ::getpid() != pid_; }
 
+bool Engine::closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
 Result<void> Engine::usable() const {
   if (forked()) {
     return fail(BH_FAILED_PRECONDITION,

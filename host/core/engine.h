@@ -56,6 +56,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // FAILED_PRECONDITION after fork() or close.
   Result<void> usable() const;
   bool forked() const;
+  bool closed() const;
 
   // On a worker. The run is the engine's until it has ended.
   Result<std::shared_ptr<Run>> start(std::shared_ptr<const Session> session,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/call.h"
+#include "core/engine.h"
 #include "core/run.h"
 
 namespace bh {
@@ -24,6 +25,8 @@ Question::Question(std::uint64_t id, Server& server, Call& asker)
       asker_session_(asker.run().session_ptr()),
       run_(asker.run().shared_from_this()),
       answer_(fail(BH_UNAVAILABLE, "the embedder did not answer", "unanswered")) {}
+
+std::shared_ptr<Engine> Question::engine() const { return run_->engine().shared_from_this(); }
 
 Result<std::string> Question::wait(Call& asker) {
   for (;;) {

@@ -19,6 +19,7 @@ namespace bh {
 
 class Run;
 class Call;
+class Engine;
 
 // What the embedder offered to answer (bh_serve). Owned by its handle and by the engine's list.
 struct Server {
@@ -41,6 +42,7 @@ class Question : public std::enable_shared_from_this<Question> {
   Question(std::uint64_t id, Server& server, Call& asker);
 
   std::uint64_t id() const { return id_; }
+  std::shared_ptr<Engine> engine() const;
 
   // --- the asker's side
   // Waits for the answer, passing on output and attachments as they come. [blocking]

@@ -90,9 +90,9 @@ json::object options_of(const json::object& args) {
 
 // Older and weaker backends refuse what they do not understand; nothing is dropped.
 Result<void> check_options(const OpenedBackend& opened, const json::object& options) {
-  auto listed = opened.exec->listed(options);
-  if (listed.taken_out.empty()) return opened.exec->check(options);
-  const std::string& rule = listed.taken_out.front();
+  auto split = opened.exec.split(options);
+  if (split.unlisted.empty()) return opened.exec.check(split.kept);
+  const std::string& rule = split.unlisted.front();
   return fail(BH_UNIMPLEMENTED,
               "the backend " + opened.backend->id() + " does not know the option " + rule +
                   " of a command; leave it out or choose another backend",

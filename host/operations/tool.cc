@@ -96,7 +96,7 @@ Result<void> call_tool(Call& call, const Arguments& args) {
   if (!found) return tl::unexpected(std::move(found).error());
   if (!*found) return unknown_tool(call, name);
   const Tool& tool = **found;
-  if (tool.coerces) arguments = coerce(arguments, tool.accepts_json);
+  if (tool.coerces) arguments = coerce(std::move(arguments), *tool.accepts);
   BH_TRY(tool.accepts->check(arguments));
 
   const Provider& provider = *tool.toolset->provider;

@@ -62,13 +62,11 @@ Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
   auto input = compile_member(definition, "input_schema", "arguments");
   if (!input) return tl::unexpected(input.error().within("the tool " + tool->name));
   tool->accepts = *input;
-  tool->accepts_json = definition.at("input_schema");
   if (definition.contains("accepts_schema")) {
     auto accepts = compile_member(definition, "accepts_schema", "arguments");
     if (!accepts) return tl::unexpected(accepts.error().within("the tool " + tool->name));
     tool->accepts = *accepts;
-    tool->accepts_json = definition.at("accepts_schema");
-    tool->coerces = true;
+      tool->coerces = true;
   }
   if (definition.contains("output_schema")) {
     auto output = compile_member(definition, "output_schema", "structured result");

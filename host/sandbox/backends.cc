@@ -110,13 +110,12 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
     error.details = json::print(details);
     return tl::unexpected(std::move(error));
   }
-  auto out = std::make_shared<OpenedBackend>();
-  auto profile = DriverSchema::compile(provider.profile_schema());
+  auto profile = DriverSchema::compile(provider.profile_schema(), "profile");
   if (!profile) return tl::unexpected(std::move(profile).error());
-  out->profile = std::move(*profile);
-  auto exec = DriverSchema::compile(provider.exec_schema());
+  auto exec = DriverSchema::compile(provider.exec_schema(), "exec options");
   if (!exec) return tl::unexpected(std::move(exec).error());
-  out->exec = std::move(*exec);
+  auto out = std::make_shared<OpenedBackend>(
+      OpenedBackend{nullptr, std::move(*profile), std::move(*exec)});
   BH_TRY(with_opening(provider, [&](const bh_opening& how) -> Result<void> {
     NullSink nowhere;
     NoInput none;

@@ -20,8 +20,8 @@ namespace bh {
 // A backend with what the host has to know of its schemas.
 struct OpenedBackend {
   std::shared_ptr<Backend> backend;
-  std::shared_ptr<const DriverSchema> profile;
-  std::shared_ptr<const DriverSchema> exec;
+  DriverSchema profile;
+  DriverSchema exec;
 };
 
 class Backends {

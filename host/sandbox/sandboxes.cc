@@ -59,9 +59,10 @@ Result<Sandboxes::Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish,
   shape.opened = std::move(*opened);
   shape.profile = std::move(*profile);
   shape.required = required_of(shape.profile, shape.opened->backend->id());
-  auto listed = shape.opened->profile->listed(shape.profile);
-  shape.taken_out = std::move(listed.taken_out);
-  shape.for_backend = json::print(listed.value);
+  auto split = shape.opened->profile.split(shape.profile);
+  BH_TRY(shape.opened->profile.check(split.kept));
+  shape.taken_out = std::move(split.unlisted);
+  shape.for_backend = json::print(split.kept);
   return shape;
 }
 
@@ -134,8 +135,8 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::reopen(Call& up, const SandboxRecord
   sandbox->is_default = !record.default_key.empty();
   auto report = sandbox->opened->backend->find(up, record.id, &sandbox->handle);
   if (!report) return tl::unexpected(std::move(report).error());
-  auto listed = sandbox->opened->profile->listed(record.profile);
-  sandbox->report = complete_report(std::move(*report), record.profile, listed.taken_out);
+  auto split = sandbox->opened->profile.split(record.profile);
+  sandbox->report = complete_report(std::move(*report), record.profile, split.unlisted);
   BH_TRY(check_required(sandbox->report, required_of(record.profile, record.backend),
                         record.backend));
   std::lock_guard lock(mutex_);

@@ -1,3 +1,4 @@
+#define FMT_HEADER_ONLY
 #define SPDLOG_NO_TLS
 #define SPDLOG_NO_ATOMIC_LEVELS
 #include "core/log_file.h"

@@ -30,7 +30,8 @@ void add_members(std::vector<std::string>& out, const json::object& profile,
 
 std::vector<std::string> rules_of(const json::object& profile) {
   std::vector<std::string> out;
-  for (std::string_view whole : {"root", "workspace", "home", "tmp"}) {
+  add_members(out, profile, "root");
+  for (std::string_view whole : {"workspace", "home", "tmp"}) {
     if (profile.contains(whole)) out.emplace_back(whole);
   }
   add_listed(out, profile, "files", "path");

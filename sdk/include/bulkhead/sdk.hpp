@@ -7,7 +7,9 @@
 #ifndef BULKHEAD_SDK_HPP
 #define BULKHEAD_SDK_HPP
 
+#include "sdk/browser.hpp"
 #include "sdk/call.hpp"
+#include "sdk/filestore.hpp"
 #include "sdk/host.hpp"
 #include "sdk/isolation.hpp"
 #include "sdk/isolation_extensions.hpp"

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "browser.hpp"
+#include "filestore.hpp"
 #include "isolation.hpp"
 #include "toolset.hpp"
 
@@ -44,6 +46,15 @@ class Plugin {
   template <class T>
   Plugin& toolset(std::string id, Provides texts = {}) {
     return add<Toolset, T, detail::ToolsetTable<T>>(BH_TOOLSET, std::move(id), std::move(texts));
+  }
+  template <class T>
+  Plugin& browser(std::string id, Provides texts = {}) {
+    return add<Browser, T, detail::BrowserTable<T>>(BH_BROWSER, std::move(id), std::move(texts));
+  }
+  template <class T>
+  Plugin& filestore(std::string id, Provides texts = {}) {
+    return add<FileStore, T, detail::FileStoreTable<T>>(BH_FILESTORE, std::move(id),
+                                                        std::move(texts));
   }
   // A kind that this SDK has no class for: the caller's table, which lives for ever.
   Plugin& provider(const char* kind, const bh_provider* row) {

@@ -32,12 +32,15 @@ struct Provides {
   std::string config_schema_ = R"({"type":"object","additionalProperties":false})";
   std::string capabilities_ = "{}";
   std::string profile_schema_ = R"({"type":"object","additionalProperties":false})";
+  std::string session_schema_ = R"({"type":"object","additionalProperties":false})";
   std::string exec_schema_ = R"({"type":"object","additionalProperties":false})";
 
   Provides& title(std::string s) { return title_ = std::move(s), *this; }
   // JSON Schema of the operator's configuration; keys that it does not list are refused.
   Provides& config_schema(std::string json) { return config_schema_ = std::move(json), *this; }
   Provides& capabilities(std::string json) { return capabilities_ = std::move(json), *this; }
+  // Browsers only: the options of one session.
+  Provides& session_schema(std::string json) { return session_schema_ = std::move(json), *this; }
   // Isolation only: the part of abi/schemas/isolation_profile.json that is understood...
   Provides& profile_schema(std::string json) { return profile_schema_ = std::move(json), *this; }
   // ...and the options of one command: cwd, env, limits, tty.

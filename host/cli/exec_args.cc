@@ -53,7 +53,12 @@ Result<json::object> exec_args(const Options& options, const Setup& setup,
   }
   // Only a flag names a backend for this call; the environment and the file choose a default.
   if (options.backend) args["backend"] = *options.backend;
-  if (options.timeout_ms) args["timeout_ms"] = *options.timeout_ms;
+  if (options.timeout_ms) {
+    // The profile's limit (ten minutes by default) holds beside the command's, so both are said.
+    args["timeout_ms"] = *options.timeout_ms;
+    json::object* limits = make_at(args, {"profile", "limits"});
+    if (limits != nullptr) (*limits)["wall_ms"] = *options.timeout_ms;
+  }
 
   // The workspace is seen at its own path, so a folder of it can be the current one inside too.
   const std::string& workspace = setup.workspace.value;

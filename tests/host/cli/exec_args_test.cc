@@ -47,7 +47,9 @@ TEST_CASE("only the flag names a backend for the call") {
   o.backend = "process";
   o.timeout_ms = 1500;
   CHECK(string_at(*place.args(o), "backend") == "process");
-  CHECK(int_at(*place.args(o), "timeout_ms") == 1500);
+  boost::json::object args = *place.args(o);
+  CHECK(int_at(args, "timeout_ms") == 1500);
+  CHECK(int_at(object_at(object_at(args, "profile"), "limits"), "wall_ms") == 1500);
 }
 
 TEST_CASE("a folder of the workspace is the current one inside") {

@@ -12,8 +12,8 @@ namespace bh_test {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "bh-cli-XXXXXX").string();
+  explicit TempDir(const std::string& parent = std::filesystem::temp_directory_path().string()) {
+    std::string name = parent + "/bh-cli-XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) path_ = std::filesystem::canonical(name).string();
   }
   TempDir(const TempDir&) = delete;

@@ -120,7 +120,9 @@ int report(const StreamLoop::Ending& ending, const ToolHandler& handler,
                 "the call was stopped"});
   }
   if (ending.reader_gone) return kExitSignal + SIGPIPE;
-  if (ending.cancelled) return kExitSignal + handler.last();
+  if (ending.cancelled && (ending.result || ending.fault.code() == BH_CANCELLED)) {
+    return kExitSignal + handler.last();
+  }
   if (!ending.result) return fail(failure_of(ending.fault), options.json);
   json::object result = parse_object_or_empty(*ending.result);
   std::string text = options.json ? *ending.result + "\n" : text_of(result);
@@ -140,6 +142,8 @@ int report(const StreamLoop::Ending& ending, const ToolHandler& handler,
 int verb_call(const Options& options, const Surroundings& around) {
   Result<Setup> setup = make_setup(options, around);
   if (!setup) return fail(failure_of(setup.error()), options.json);
+  Result<void> settled = settle_workspace(*setup);
+  if (!settled) return fail(failure_of(settled.error()), options.json);
   Result<std::string> arguments = arguments_text(options, around);
   if (!arguments) return fail(failure_of(arguments.error()), options.json);
   Result<int> input = open_input(options, around);

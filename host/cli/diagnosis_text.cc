@@ -58,7 +58,7 @@ std::string defaults_text(const Diagnosis& d, const Palette& palette) {
   return "\n" + palette(Paint::kBold, "Defaults") + "\n" + table.text(palette, 0, "  ");
 }
 
-std::string checks_text(const Diagnosis& d, const Palette& palette, std::size_t width) {
+std::string checks_text(const Diagnosis& d, const Palette& palette) {
   std::string text;
   for (const Check& c : d.checks) {
     Paint paint = c.status == "ok" ? Paint::kGood : c.status == "note" ? Paint::kWarn : Paint::kBad;
@@ -67,7 +67,6 @@ std::string checks_text(const Diagnosis& d, const Palette& palette, std::size_t 
     text += palette(paint, status) + name + printable(c.message) + "\n";
     if (!c.remedy.empty()) text += std::string(17, ' ') + "→ " + printable(c.remedy) + "\n";
   }
-  (void)width;
   return text;
 }
 
@@ -79,7 +78,7 @@ std::string to_text(const Diagnosis& d) {
   std::string text = palette(Paint::kBold, "bulkhead " + d.version) + " (plugin ABI " + d.abi + ")";
   std::string library = string_at(d.host, "library");
   if (!library.empty()) text += " " + printable(library);
-  text += "\n\n" + checks_text(d, palette, width) + defaults_text(d, palette);
+  text += "\n\n" + checks_text(d, palette) + defaults_text(d, palette);
 
   Table backends({"BACKEND", "STATUS", "PLUGIN", "WHY"});
   for (const Backend& b : backends_of(d.plugins)) {

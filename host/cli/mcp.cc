@@ -1,5 +1,4 @@
 #include "cli/client.h"
-#include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
 
@@ -24,15 +23,9 @@ int verb_mcp(const Options& options, const Surroundings& around) {
   Result<Setup> setup = make_setup(options, around);
   if (!setup) return fail(setup.error());
   // Clients start their servers in whatever folder they are in, often /. That is no reason to give
-  // them nothing: the persona has a folder of its own under the data root. A folder that somebody
-  // named is another matter.
-  if (setup->workspace_problem) {
-    if (setup->workspace.source != "default") return fail(*setup->workspace_problem);
-    Problem p = *setup->workspace_problem;
-    p.message += "; the persona's own folder is used";
-    p.remedy = "--workspace DIR names another";
-    complain(sentence(p));
-  }
+  // them nothing.
+  Result<void> settled = settle_workspace(*setup);
+  if (!settled) return fail(settled.error());
 #if BH_HAS_MCP
   // A client that is gone is an error of a write, not the end of the program. Blocked before the
   // library starts threads, so that it holds for all of them.

@@ -165,6 +165,12 @@ Result<Options> parse_arguments(const std::vector<std::string>& arguments) {
   std::vector<std::string> command;
   if (dashes != arguments.end()) command.assign(dashes + 1, arguments.end());
 
+  // What people type before they know the flags.
+  if (!ours.empty() && ours.front() == "help") {
+    ours.erase(ours.begin());
+    ours.emplace_back("--help");
+  }
+
   Raw raw;
   CLI::App app("Runs the tool calls of AI agents in isolation.", "bulkhead");
   app.formatter(std::make_shared<HelpFormatter>());

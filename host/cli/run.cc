@@ -85,7 +85,9 @@ int report(const StreamLoop::Ending& ending, const CommandHandler& handler,
                 "the command was stopped"});
   }
   if (ending.reader_gone) return kExitSignal + SIGPIPE;
-  if (ending.cancelled) return kExitSignal + handler.last();
+  if (ending.cancelled && (ending.result || ending.fault.code() == BH_CANCELLED)) {
+    return kExitSignal + handler.last();
+  }
   if (!ending.result) return fail(from_fault(ending.fault));
   Exit exit = exit_of(parse_object_or_empty(*ending.result), options.timeout_ms);
   for (const Problem& note : exit.notes) complain(sentence(note));

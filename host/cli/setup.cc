@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/json.h"
+#include "cli/output.h"
 
 namespace bh::cli {
 namespace {
@@ -96,6 +97,16 @@ Result<std::string> check_workspace(const std::string& path, const Surroundings&
                    kWorkspaceRemedy);
   }
   return real;
+}
+
+Result<void> settle_workspace(const Setup& setup) {
+  if (!setup.workspace_problem) return {};
+  Problem p = *setup.workspace_problem;
+  if (setup.workspace.source != "default") return tl::unexpected<Problem>(std::move(p));
+  p.message += "; the persona's own folder is used";
+  p.remedy = "--workspace DIR names another";
+  complain(sentence(p));
+  return {};
 }
 
 Result<Setup> make_setup(const Options& options, const Surroundings& around) {

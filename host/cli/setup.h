@@ -34,6 +34,11 @@ struct Setup {
 
 Result<Setup> make_setup(const Options& options, const Surroundings& around);
 
+// For verbs whose work may need no workspace: where the current folder cannot be one, the persona's
+// own folder under the data root is used, and this says so on stderr. A folder that somebody named
+// is refused all the same.
+Result<void> settle_workspace(const Setup& setup);
+
 // Whether `path` can be a workspace: an existing folder, and neither HOME nor above it, because
 // what is in a workspace can be read and written by every command. Returns it without symlinks.
 Result<std::string> check_workspace(const std::string& path, const Surroundings& around);

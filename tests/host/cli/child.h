@@ -30,20 +30,20 @@ struct ChildSetup {
 class Child {
  public:
   explicit Child(const ChildSetup& setup) {
-    int in[2];
-    int out[2];
-    int err[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 ||
-        ::pipe2(err, O_CLOEXEC) != 0) {
+    int stdin_pipe[2];
+    int stdout_pipe[2];
+    int stderr_pipe[2];
+    if (::pipe2(stdin_pipe, O_CLOEXEC) != 0 || ::pipe2(stdout_pipe, O_CLOEXEC) != 0 ||
+        ::pipe2(stderr_pipe, O_CLOEXEC) != 0) {
       return;
     }
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addchdir_np(&actions, setup.cwd.c_str());
-    ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    ::posix_spawn_file_actions_adddup2(&actions, setup.stdout_fd >= 0 ? setup.stdout_fd : out[1],
-                                       1);
-    ::posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+    ::posix_spawn_file_actions_adddup2(&actions, stdin_pipe[0], 0);
+    ::posix_spawn_file_actions_adddup2(&actions,
+                                       setup.stdout_fd >= 0 ? setup.stdout_fd : stdout_pipe[1], 1);
+    ::posix_spawn_file_actions_adddup2(&actions, stderr_pipe[1], 2);
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     // The test ignores SIGPIPE and may block signals; its children start as a shell's would.
@@ -63,12 +63,12 @@ class Child {
     }
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
-    ::close(in[0]);
-    ::close(out[1]);
-    ::close(err[1]);
-    in_ = in[1];
-    out_ = out[0];
-    err_ = err[0];
+    ::close(stdin_pipe[0]);
+    ::close(stdout_pipe[1]);
+    ::close(stderr_pipe[1]);
+    in_ = stdin_pipe[1];
+    out_ = stdout_pipe[0];
+    err_ = stderr_pipe[0];
     for (int fd : {in_, out_, err_}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
     deadline_ms_ = now_ms() + 90000;
   }

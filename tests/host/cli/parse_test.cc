@@ -86,6 +86,8 @@ TEST_CASE("every verb has help with an example and exit codes") {
     CHECK(has(help, "\x1b") == false);
   }
   std::string all = parsed({"--help"}).help;
+  CHECK(parsed({"help"}).help == all);
+  CHECK(parsed({"help", "run"}).help == parsed({"run", "--help"}).help);
   for (const VerbText& v : verb_texts()) CHECK(has(all, v.summary));
 }
 

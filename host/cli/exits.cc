@@ -46,7 +46,7 @@ void add_denials(const json::object& result, Exit& exit) {
 
 }  // namespace
 
-Exit exit_of(const json::object& result, std::optional<std::int64_t> timeout_ms) {
+Exit exit_of(const json::object& result, std::optional<std::int64_t> timeout_ms, int passed_on) {
   const json::object& end = object_at(result, "exit");
   std::string reason = string_at(end, "reason");
   Exit exit;
@@ -73,6 +73,8 @@ Exit exit_of(const json::object& result, std::optional<std::int64_t> timeout_ms)
          "output limit; limits.output_bytes in --profile raises it");
   } else if (reason == "policy") {
     note("stopped by the policy", "the refusals name the rule");
+  } else if (reason == "stopped" && passed_on != 0) {
+    exit.code = by_signal(end, passed_on);
   } else if (reason == "stopped") {
     note("stopped from outside, with its sandbox", "");
   } else if (reason == "lost") {

@@ -16,7 +16,9 @@ struct Exit {
   std::vector<Problem> notes;  // each a line on stderr
 };
 
-// `result` is the result of sandbox.exec; `timeout_ms` what --timeout said.
-Exit exit_of(const boost::json::object& result, std::optional<std::int64_t> timeout_ms);
+// `result` is the result of sandbox.exec; `timeout_ms` what --timeout said; `passed_on` the last
+// signal that we sent the command and that asks for an end, 0: none.
+Exit exit_of(const boost::json::object& result, std::optional<std::int64_t> timeout_ms,
+             int passed_on = 0);
 
 }  // namespace bh::cli

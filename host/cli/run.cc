@@ -89,7 +89,7 @@ int report(const StreamLoop::Ending& ending, const CommandHandler& handler,
     return kExitSignal + handler.last();
   }
   if (!ending.result) return fail(from_fault(ending.fault));
-  Exit exit = exit_of(parse_object_or_empty(*ending.result), options.timeout_ms);
+  Exit exit = exit_of(parse_object_or_empty(*ending.result), options.timeout_ms, handler.last());
   for (const Problem& note : exit.notes) complain(sentence(note));
   return exit.code;
 }

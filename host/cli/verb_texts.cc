@@ -34,8 +34,8 @@ const std::vector<VerbText>& verb_texts() {
        "it appears; a stream of data (a download) goes to stdout, and the answer to stderr "
        "instead.\n"
        "With --json the whole result is printed as one JSON value.",
-       "  bulkhead call echo '{\"text\":\"hello\"}'\n"
-       "  echo '{\"text\":\"hello\"}' | bulkhead call echo - --json",
+       "  bulkhead call sandbox_run '{\"argv\": [\"ls\", \"-l\"]}'\n"
+       "  bulkhead call sandbox_run @arguments.json --json",
        "  0    the tool succeeded\n"
        "  1    the tool ran and says that it failed\n"
        "  124  the time limit ended it\n"
@@ -49,7 +49,7 @@ const std::vector<VerbText>& verb_texts() {
        "  bulkhead run -- python3 -c 'print(6 * 7)'\n"
        "  bulkhead run --net unrestricted --timeout 60 -- pip download requests\n"
        "  tar c src | bulkhead run --workspace ./out -- tar x",
-       "  the command's own, and:\n"
+       "  the command's own (127: there is no such program, 126: it cannot be run), and:\n"
        "  124  the time limit ended it\n"
        "  125  Bulkhead could not run it; stderr says why\n"
        "  128+n  signal n ended it (137: the memory or output limit, said on stderr; 141: nobody\n"

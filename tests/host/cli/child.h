@@ -7,12 +7,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,7 +108,7 @@ class Child {
         ssize_t n = ::write(in_, input.data(), std::min<std::size_t>(input.size(), 1 << 20));
         if (n > 0) input.remove_prefix(static_cast<std::size_t>(n));
         if (n < 0 && errno != EAGAIN) input = {};
-        if (input.empty()) close_input();
+        if (input.empty() && !keep_input_open) close_input();
       }
     }
   }
@@ -116,22 +117,31 @@ class Child {
     pump({}, [&] { return out.find(text) != std::string::npos; });
   }
 
+  // The most memory that it has had so far. Not what wait4() tells: that counts this process's own
+  // size, from before the exec, too.
+  long peak_kib() const {
+    std::ifstream in("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("VmHWM:", 0) == 0) return std::stol(line.substr(6));
+    }
+    return -1;
+  }
+
   // To the end; the exit code, -signal where one killed it, -1000 where it hung.
   int finish(std::string_view input = {}) {
+    keep_input_open = false;
     if (input.empty()) close_input();
     pump(input, [] { return false; });
     int status = 0;
-    rusage usage{};
-    if (pid_ <= 0 || ::wait4(pid_, &status, 0, &usage) != pid_) return -1001;
+    if (pid_ <= 0 || ::waitpid(pid_, &status, 0) != pid_) return -1001;
     pid_ = -1;
-    peak_kib = usage.ru_maxrss;
     if (timed_out_) return -1000;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
   std::string out;
   std::string err;
-  long peak_kib = 0;
+  bool keep_input_open = false;  // after what pump() was given
 
  private:
   static std::vector<char*> pointers(std::vector<std::string>& words) {

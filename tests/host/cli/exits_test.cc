@@ -71,3 +71,13 @@ TEST_CASE("output that is still open is told") {
   CHECK(e.code == 0);
   CHECK(line(e).find("still held its output") != std::string::npos);
 }
+
+TEST_CASE("a command that our own signal ended ends by that signal") {
+  boost::json::object stopped =
+      parse_object_or_empty(R"({"exit":{"reason":"stopped","signal":null}})");
+  CHECK(exit_of(stopped, {}, 15).code == 143);
+  CHECK(exit_of(stopped, {}, 15).notes.empty());
+  CHECK(exit_of(stopped, {}, 0).code == 125);
+  stopped = parse_object_or_empty(R"({"exit":{"reason":"stopped","signal":9}})");
+  CHECK(exit_of(stopped, {}, 15).code == 137);
+}

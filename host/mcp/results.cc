@@ -266,7 +266,8 @@ std::string fault_result_text(const Fault& fault) {
   if (!field.empty() && said.find(field) == std::string::npos)
     said = "Argument " + field + ": " + said;
   std::string remedy = detail_word(fault, "remedy");
-  if (!remedy.empty() && said.find(remedy) == std::string::npos) said += " " + remedy;
+  if (!remedy.empty() && said.find(remedy) == std::string::npos)
+    said += (said.ends_with('.') ? " " : "; ") + remedy;
 
   std::string out = R"({"content":[{"type":"text","text":)";
   append_quoted(out, said);

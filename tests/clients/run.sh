@@ -44,7 +44,9 @@ install_node() {
   mkdir -p "$stage/node"
   rm -rf "$stage/node/node_modules"
   cp "$here"/node/package.json "$here"/node/package-lock.json "$here"/node/.npmrc "$stage/node/"
-  (cd "$stage/node" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund)
+  # Not `npm ci`: it refuses a lock file from which npm itself left out an optional package of another
+  # platform. With a lock file beside it `install` takes the same versions and checks the same hashes.
+  (cd "$stage/node" && npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund)
 }
 install_python() {
   rm -rf "$stage/python"

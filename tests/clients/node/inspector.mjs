@@ -39,7 +39,7 @@ await checks.run("tools/call", async () => {
   else assert.match(text, /^42$/m);
 });
 await checks.run("a bad argument is a result that names it", async () => {
-  const answer = await call("sandbox_execute", "--tool-arg", "code=1", "--tool-arg", "colour=red");
+  const answer = await call("sandbox_execute", "--tool-arg", "code=pass", "--tool-arg", "colour=red");
   const result = JSON.parse(answer.stdout);
   assert.equal(result.isError, true);
   assert.match(result.content[0].text, /colour/);

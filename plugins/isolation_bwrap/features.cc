@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* kPlaces[] = {"/usr/bin/bwrap", "/usr/local/bin/bwrap"};
 constexpr const char* kNeeded[] = {
-    "--args",    "--bind-fd",     "--ro-bind-fd", "--ro-bind-try",     "--unshare-all", "--unshare-user",
-    "--cap-drop", "--new-session", "--die-with-parent", "--seccomp",    "--as-pid-1",    "--perms",
-    "--size",    "--remount-ro",  "--ro-bind-data"};
+    "--args",         "--bind-fd",  "--ro-bind-fd",  "--ro-bind-try",     "--unshare-all",
+    "--unshare-user", "--cap-drop", "--new-session", "--die-with-parent", "--seccomp",
+    "--as-pid-1",     "--perms",    "--size",        "--remount-ro",      "--ro-bind-data"};
 constexpr const char kInstall[] =
     "install the package bubblewrap (apt, dnf, zypper, apk: bubblewrap; pacman: bubblewrap)";
 

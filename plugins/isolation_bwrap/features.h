@@ -1,4 +1,5 @@
-// The bubblewrap that is installed here, and what it can do: found by asking it, not by its version.
+// The bubblewrap that is installed here, and what it can do: found by asking it, not by its
+// version.
 #pragma once
 
 #include <bulkhead/sdk.hpp>

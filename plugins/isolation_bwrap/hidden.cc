@@ -11,13 +11,34 @@ namespace bwrap {
 using isolation::is_within;
 using isolation::join;
 
-const std::vector<std::string> kCredentials = {
-    ".ssh",          ".gnupg",        ".aws",           ".azure",        ".config/gcloud",
-    ".kube",         ".docker",       ".netrc",         ".git-credentials", ".config/gh",
-    ".config/hub",   ".npmrc",        ".pypirc",        ".password-store", ".local/share/keyrings",
-    ".mozilla",      ".thunderbird",  ".config/google-chrome", ".config/chromium",
-    ".config/BraveSoftware", ".cargo/credentials", ".cargo/credentials.toml", ".config/rclone",
-    ".vault-token",  ".terraform.d",  ".bash_history",  ".zsh_history",  ".python_history"};
+const std::vector<std::string> kCredentials = {".ssh",
+                                               ".gnupg",
+                                               ".aws",
+                                               ".azure",
+                                               ".config/gcloud",
+                                               ".kube",
+                                               ".docker",
+                                               ".netrc",
+                                               ".git-credentials",
+                                               ".config/gh",
+                                               ".config/hub",
+                                               ".npmrc",
+                                               ".pypirc",
+                                               ".password-store",
+                                               ".local/share/keyrings",
+                                               ".mozilla",
+                                               ".thunderbird",
+                                               ".config/google-chrome",
+                                               ".config/chromium",
+                                               ".config/BraveSoftware",
+                                               ".cargo/credentials",
+                                               ".cargo/credentials.toml",
+                                               ".config/rclone",
+                                               ".vault-token",
+                                               ".terraform.d",
+                                               ".bash_history",
+                                               ".zsh_history",
+                                               ".python_history"};
 
 namespace {
 

@@ -94,8 +94,8 @@ std::string passwd_for(const Identity& who, const std::string& home) {
   std::string text;
   if (!isolation::read_file("/etc/passwd", text)) return {};
   const std::string id = std::to_string(who.inside_uid);
-  return who.name + ":x:" + id + ":" + std::to_string(who.inside_gid) + "::" + home +
-         ":/bin/sh\n" + others(text, who.name, id);
+  return who.name + ":x:" + id + ":" + std::to_string(who.inside_gid) + "::" + home + ":/bin/sh\n" +
+         others(text, who.name, id);
 }
 
 std::string group_for(const Identity& who) {

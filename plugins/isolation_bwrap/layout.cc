@@ -82,6 +82,12 @@ sdk::Result<Layout::Found> Layout::settle(const std::string& target, const Node&
   const bool mask = node.kind == Node::kEmpty || node.kind == Node::kNothing;
   struct stat st {};
   std::string at = *provider;
+  // An entry of a folder that was taken apart may itself be closed to the sandbox's user.
+  if (at != "/" && ::lstat(at.c_str(), &st) == 0 && !request_.who->may(st, 1)) {
+    if (mask) return Found::kDropped;
+    nodes_[at] = Node{Node::kEmpty, 0, {}};
+    return Found::kChanged;
+  }
   const auto parts = isolation::parts_of(rest_of(target, *provider));
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string next = join(at, parts[i]);
@@ -131,7 +137,11 @@ Status Layout::add_inner(const std::string& target, const Node& node, const std:
     case Node::kSource:
       inner.kind = InnerMount::kSource;
       inner.source = static_cast<uint32_t>(node.source);
-      inner.make = in_mask || (placed_[index].ours && target != top) ? 1 : 0;
+      if (in_mask) {
+        inner.make = 2;
+      } else if (placed_[index].ours) {
+        inner.make = 1;
+      }
       break;
     case Node::kEmpty:
     case Node::kNothing:
@@ -139,11 +149,16 @@ Status Layout::add_inner(const std::string& target, const Node& node, const std:
       inner.optional = 1;
       // Something is to stand in it.
       for (const auto& [path, other] : nodes_) {
-        if (path != target && is_within(path, target) && other.kind == Node::kSource) inner.make = 1;
+        if (path != target && is_within(path, target) && other.kind == Node::kSource)
+          inner.make = 1;
       }
       break;
-    case Node::kReadOnly: inner.kind = InnerMount::kReadOnly; break;
-    case Node::kWritable: inner.kind = InnerMount::kWritable; break;
+    case Node::kReadOnly:
+      inner.kind = InnerMount::kReadOnly;
+      break;
+    case Node::kWritable:
+      inner.kind = InnerMount::kWritable;
+      break;
     default:
       return failure(BH_INVALID_ARGUMENT, target + " cannot stand in " + top, "mount_point", {},
                      "choose another path inside");
@@ -187,9 +202,15 @@ void Layout::add_argument(const std::string& target, const Node& node) {
       if (target != "/") put({"--perms", "0755", "--tmpfs", target});
       seal_.push_back(target);
       break;
-    case Node::kNothing: put({"--ro-bind", "/dev/null", target}); break;
-    case Node::kLink: put({"--symlink", node.link, target}); break;
-    case Node::kProc: put({"--proc", target}); break;
+    case Node::kNothing:
+      put({"--ro-bind", "/dev/null", target});
+      break;
+    case Node::kLink:
+      put({"--symlink", node.link, target});
+      break;
+    case Node::kProc:
+      put({"--proc", target});
+      break;
     case Node::kDevices:
       put({"--dev", target});
       seal_.push_back(target);
@@ -198,7 +219,8 @@ void Layout::add_argument(const std::string& target, const Node& node) {
       put({"--perms", "1777", "--size", std::to_string(request_.shm_bytes), "--tmpfs", target});
       break;
     case Node::kReadOnly:
-    case Node::kWritable: break;
+    case Node::kWritable:
+      break;
   }
 }
 

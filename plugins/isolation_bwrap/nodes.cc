@@ -16,7 +16,7 @@ using sdk::Status;
 namespace {
 
 // Writable to nobody's commands, whatever a profile says: who may write there owns the machine.
-const std::vector<std::string> kSystemTrees = {"/proc", "/sys",  "/dev", "/boot",  "/etc", "/bin",
+const std::vector<std::string> kSystemTrees = {"/proc", "/sys", "/dev", "/boot",  "/etc",  "/bin",
                                                "/sbin", "/lib", "/usr", "/lib32", "/lib64"};
 const std::vector<std::string> kSystemFolders = {"/", "/var", "/run", "/home", "/root", "/opt"};
 
@@ -65,8 +65,32 @@ bool Gather::below_mask(const std::string& target) const {
   return false;
 }
 
-Status Gather::add_source(std::string target, const std::string& source, Access access,
-                          const std::string& field, bool ours, bool mapped) {
+// A mount point in a source: no link on the way, and there already, or in a folder of ours.
+Status Gather::check_target(const std::string& target, const std::string& field) const {
+  const int around = source_at(target);
+  if (around < 0) return {};
+  const auto n = static_cast<size_t>(around);
+  const std::string rest = rest_of(target, placed[n].target);
+  const isolation::Fd fd = isolation::open_beneath(view_.held[n].get(), rest.empty() ? "." : rest);
+  const int error = errno;
+  struct stat st {};
+  const bool link = fd ? ::fstat(fd.get(), &st) == 0 && S_ISLNK(st.st_mode) : error == ELOOP;
+  if (link) {
+    return failure(BH_FAILED_PRECONDITION,
+                   field + ": " + target +
+                       " goes through a link below a "
+                       "folder that is mounted",
+                   "link", field, "choose a path without links");
+  }
+  if (fd || placed[n].ours) return {};
+  return failure(BH_FAILED_PRECONDITION,
+                 field + ": " + target + " does not exist in " + view_.sources[n].path +
+                     ", and nothing is made there for a mount",
+                 "mount_point", field, "make it, or choose another path inside");
+}
+
+Status Gather::add_source(const std::string& source, Access access, const std::string& field,
+                          Placed placing, bool mapped) {
   const std::string path = isolation::canonical(source);
   isolation::Fd fd = path.empty() ? isolation::Fd() : isolation::open_canonical(path);
   struct stat st {};
@@ -84,12 +108,16 @@ Status Gather::add_source(std::string target, const std::string& source, Access 
                    field + ": " + path + " belongs to the system and is never writable inside",
                    "system_folder", field, "name a folder of your own, or ask for read-only");
   }
-  if (!ours && always_hidden(path)) {
+  if (!placing.named && always_hidden(path)) {
     return failure(BH_PERMISSION_DENIED,
                    field + ": " + path + " lies in a folder that no sandbox sees", "hidden", field,
                    "name a folder outside of Bulkhead's own data");
   }
-  target = target.empty() ? path : isolation::canonical_start(target);
+  std::string& target = placing.target;
+  if (target.empty()) target = path;
+  // Below a source links belong to whoever writes there; elsewhere the host's are followed once.
+  if (source_at(target) < 0) target = isolation::canonical_start(target);
+  if (auto s = check_target(target, field); !s) return s;
   if (target == "/") {
     return failure(BH_INVALID_ARGUMENT, field + ": / inside cannot be replaced", "path", field,
                    "choose a folder below /");
@@ -104,7 +132,7 @@ Status Gather::add_source(std::string target, const std::string& source, Access 
     made.group = st.st_gid;
   }
   nodes[target] = Node{Node::kSource, view_.sources.size(), {}};
-  placed.push_back({target, ours});
+  placed.push_back(std::move(placing));
   view_.sources.push_back(std::move(made));
   view_.held.push_back(std::move(fd));
   return {};
@@ -117,7 +145,8 @@ Status Gather::add_places() {
   const std::string home = p.home ? p.home->source : request_.own_home;
   const std::string tmp = p.tmp ? p.tmp->source : request_.own_tmp;
   if (!home.empty()) {
-    if (auto st = add_source(view_.home, home, Access::kReadWrite, "home", true, true); !st) {
+    if (auto st = add_source(home, Access::kReadWrite, "home", {view_.home, true, true}, true);
+        !st) {
       return st;
     }
     view_.home = placed.back().target;
@@ -126,12 +155,14 @@ Status Gather::add_places() {
     struct stat st {};
     for (const char* target : {"/tmp", "/var/tmp"}) {
       if (std::string(target) != "/tmp" && (!look(target, st) || !S_ISDIR(st.st_mode))) continue;
-      if (auto s = add_source(target, tmp, Access::kReadWrite, "tmp", true, true); !s) return s;
+      if (auto s = add_source(tmp, Access::kReadWrite, "tmp", {target, true, true}, true); !s) {
+        return s;
+      }
     }
   }
   if (p.workspace) {
-    if (auto st = add_source(p.workspace->path, p.workspace->source, p.workspace->access,
-                             "workspace", true, true);
+    if (auto st = add_source(p.workspace->source, p.workspace->access, "workspace",
+                             {p.workspace->path, true, false}, true);
         !st) {
       return st;
     }
@@ -140,7 +171,9 @@ Status Gather::add_places() {
   for (const auto& mount : p.mounts) {
     const std::string rule = "mounts:" + mount.path;
     const bool writable = mount.access == Access::kReadWrite;
-    if (auto st = add_source(mount.path, mount.source, mount.access, rule, false, writable); !st) {
+    if (auto st =
+            add_source(mount.source, mount.access, rule, {mount.path, false, false}, writable);
+        !st) {
       return st;
     }
     view_.outcomes.push_back({Outcome::kEnforced, rule, {}});
@@ -153,7 +186,7 @@ void Gather::mask_at(const std::string& target, const std::string& host_path) {
   if (!look(host_path, st) || S_ISLNK(st.st_mode)) return;
   // A source of the host's own that stands exactly there was named to be seen.
   const auto it = nodes.find(target);
-  if (it != nodes.end() && it->second.kind == Node::kSource && placed[it->second.source].ours) {
+  if (it != nodes.end() && it->second.kind == Node::kSource && placed[it->second.source].named) {
     return;
   }
   nodes[target] = Node{S_ISDIR(st.st_mode) ? Node::kEmpty : Node::kNothing, 0, {}};
@@ -195,7 +228,7 @@ Status Gather::add_rule_host(const isolation::Profile::Rule& rule, const std::st
     return {};
   }
   if (rule.access == Access::kReadOnly && !below_mask(found)) return {};
-  return add_source(found, found, rule.access, outcome.rule, false, true);
+  return add_source(found, rule.access, outcome.rule, {found, false, false}, true);
 }
 
 Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t source,
@@ -237,7 +270,7 @@ Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t sourc
   if (rule.access == Access::kHide) {
     mask_everywhere(host_path);
   } else if (below_mask(target)) {
-    return add_source(target, host_path, rule.access, outcome.rule, false, true);
+    return add_source(host_path, rule.access, outcome.rule, {target, false, false}, true);
   } else {
     nodes[target] =
         Node{rule.access == Access::kReadOnly ? Node::kReadOnly : Node::kWritable, 0, {}};
@@ -283,9 +316,8 @@ Status Gather::run() {
   add_credentials();
   add_root_secrets();
   std::vector<isolation::Profile::Rule> rules = p.files;
-  std::sort(rules.begin(), rules.end(), [](const auto& a, const auto& b) {
-    return isolation::before(a.path, b.path);
-  });
+  std::sort(rules.begin(), rules.end(),
+            [](const auto& a, const auto& b) { return isolation::before(a.path, b.path); });
   for (const auto& rule : rules) {
     if (auto st = add_rule(rule); !st) return st;
   }

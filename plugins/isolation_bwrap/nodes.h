@@ -21,7 +21,7 @@ struct Node {
     kWritable,  // beneath a source
     kProc,
     kDevices,
-    kShared,    // /dev/shm
+    kShared,  // /dev/shm
   } kind = kHost;
   size_t source = 0;  // kSource
   std::string link;   // kLink
@@ -29,8 +29,9 @@ struct Node {
 using Nodes = std::map<std::string, Node, isolation::PathOrder>;
 
 struct Placed {
-  std::string target;      // inside
-  bool ours = false;       // named by the host: may lie in what is hidden, may be given folders
+  std::string target;  // inside
+  bool named = false;  // by the host itself: may lie in what is hidden
+  bool ours = false;   // HOME or tmp: mount points may be made in it
 };
 
 class Gather {
@@ -42,8 +43,9 @@ class Gather {
   std::vector<Placed> placed;  // one per source
 
  private:
-  sdk::Status add_source(std::string target, const std::string& source, isolation::Access access,
-                         const std::string& field, bool ours, bool mapped);
+  sdk::Status add_source(const std::string& source, isolation::Access access,
+                         const std::string& field, Placed placing, bool mapped);
+  sdk::Status check_target(const std::string& target, const std::string& field) const;
   sdk::Status add_places();
   sdk::Status add_rule(const isolation::Profile::Rule& rule);
   sdk::Status add_rule_below(const isolation::Profile::Rule& rule, size_t source,

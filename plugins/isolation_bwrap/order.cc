@@ -39,8 +39,8 @@ sdk::Result<Order> make_order(OrderRequest r) {
     a.insert(a.end(), words.begin(), words.end());
   };
   // Also when we are root: capabilities are dropped and a user namespace stands in between.
-  put({"--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session",
-       "--die-with-parent", "--as-pid-1"});
+  put({"--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session", "--die-with-parent",
+       "--as-pid-1"});
   if (r.profile->network == isolation::Network::kUnrestricted) put({"--share-net"});
   if (r.tools->features.has("--disable-userns")) put({"--disable-userns"});
   put({"--uid", std::to_string(r.who->inside_uid), "--gid", std::to_string(r.who->inside_gid),
@@ -49,20 +49,27 @@ sdk::Result<Order> make_order(OrderRequest r) {
   const bool plain = r.view->home.find_first_of(":\n") == std::string::npos;
   for (const char* path : {"/etc/passwd", "/etc/group"}) {
     if (!plain || !is_file(path)) continue;
-    const std::string text = std::string(path) == "/etc/passwd"
-                                 ? passwd_for(*r.who, r.view->home)
-                                 : group_for(*r.who);
+    const std::string text =
+        std::string(path) == "/etc/passwd" ? passwd_for(*r.who, r.view->home) : group_for(*r.who);
     Fd file = isolation::memory_file("names", text);
-    if (!text.empty() && file) put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});
+    if (!text.empty() && file)
+      put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});
   }
   put({"--seccomp", extras.add(isolation::reopen(r.tools->filter.get()))});
   put({"--chdir", "/"});
 
   auto role = [](isolation::FdRole one) { return mark('r', one); };
-  job.program = {r.tools->features.program, "--args", mark('a', 0), "--",
-                 "/proc/self/fd/" + role(isolation::kFdInit), "init",
-                 role(isolation::kFdTask), role(isolation::kFdControl), role(isolation::kFdIn),
-                 role(isolation::kFdOut), role(isolation::kFdErr)};
+  job.program = {r.tools->features.program,
+                 "--args",
+                 mark('a', 0),
+                 "--",
+                 "/proc/self/fd/" + role(isolation::kFdInit),
+                 "init",
+                 role(isolation::kFdTask),
+                 role(isolation::kFdControl),
+                 role(isolation::kFdIn),
+                 role(isolation::kFdOut),
+                 role(isolation::kFdErr)};
   for (Fd& door : r.cgroup_doors) job.program.push_back(extras.add(std::move(door)));
   if (r.who->ids == Ids::kShifted) {
     job.uid = r.who->uid;

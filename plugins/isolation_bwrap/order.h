@@ -16,8 +16,8 @@ namespace bwrap {
 struct Tools {
   Features features;
   std::string helper;
-  isolation::Fd init;     // sealed copy of the helper
-  isolation::Fd filter;   // seccomp program
+  isolation::Fd init;    // sealed copy of the helper
+  isolation::Fd filter;  // seccomp program
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
 };
@@ -32,8 +32,8 @@ struct OrderRequest {
   const Tools* tools = nullptr;
   const Identity* who = nullptr;
   const isolation::Profile* profile = nullptr;
-  View* view = nullptr;                       // its sources move into the job
-  std::vector<isolation::Fd> cgroup_doors;    // moved
+  View* view = nullptr;                     // its sources move into the job
+  std::vector<isolation::Fd> cgroup_doors;  // moved
   std::vector<std::string> argv, env;
   std::string cwd;
   std::vector<isolation::Limit> limits;

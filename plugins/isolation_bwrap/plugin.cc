@@ -55,13 +55,13 @@ constexpr char kExec[] = R"({"type":"object","additionalProperties":false,"prope
 
 }  // namespace
 
-BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_bwrap", "Bubblewrap", BULKHEAD_PLUGIN_VERSION)
+BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_bwrap", "Bubblewrap",
+                                      BULKHEAD_PLUGIN_VERSION)
                     .vendor("Bulkhead")
                     .license("Apache-2.0")
-                    .isolation<bwrap::Backend>("bwrap",
-                                               bulkhead::sdk::Provides()
-                                                   .title("Bubblewrap sandboxes")
-                                                   .config_schema(kConfig)
-                                                   .capabilities(kCapabilities)
-                                                   .profile_schema(kProfile)
-                                                   .exec_schema(kExec)));
+                    .isolation<bwrap::Backend>("bwrap", bulkhead::sdk::Provides()
+                                                            .title("Bubblewrap sandboxes")
+                                                            .config_schema(kConfig)
+                                                            .capabilities(kCapabilities)
+                                                            .profile_schema(kProfile)
+                                                            .exec_schema(kExec)));

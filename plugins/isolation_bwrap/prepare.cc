@@ -57,7 +57,8 @@ void report_view(const Prepared& p, Report& report) {
   const char* by = mapped ? "mount, id-mapped" : "mount";
   if (profile.workspace) {
     const bool rw = profile.workspace->access == isolation::Access::kReadWrite;
-    report.enforced("workspace", by, json::object({{"path", p.view.cwd}, {"access", rw ? "rw" : "ro"}}));
+    report.enforced("workspace", by,
+                    json::object({{"path", p.view.cwd}, {"access", rw ? "rw" : "ro"}}));
   }
   report.enforced("home", by, isolation::word(p.view.home));
   report.enforced("tmp", by, "/tmp");
@@ -96,18 +97,20 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
   for (const auto& path : p.view.hidden) hidden.emplace_back(path);
   report.enforced("isolation.hides", "mount", std::move(hidden));
   if (p.who.ids == Ids::kRoot) {
-    report.partial("isolation.kernel_uid", "user namespace, masks",
-                   "the sandbox's processes have the kernel's id 0, without capabilities, since the "
-                   "files cannot be mounted with other ids (" +
-                       unmapped +
-                       "): what only root may read in /etc and /var is masked, and /proc/sys is "
-                       "read-only. Keep workspace and data on ext4, xfs, btrfs or tmpfs, or start "
-                       "as an ordinary user",
-                   int64_t{0});
+    report.partial(
+        "isolation.kernel_uid", "user namespace, masks",
+        "the sandbox's processes have the kernel's id 0, without capabilities, since the "
+        "files cannot be mounted with other ids (" +
+            unmapped +
+            "): what only root may read in /etc and /var is masked, and /proc/sys is "
+            "read-only. Keep workspace and data on ext4, xfs, btrfs or tmpfs, or start "
+            "as an ordinary user",
+        int64_t{0});
   } else {
-    report.enforced("isolation.kernel_uid",
-                    p.who.ids == Ids::kShifted ? "shifted id, id-mapped mounts" : "the user's own id",
-                    int64_t{p.who.uid});
+    report.enforced(
+        "isolation.kernel_uid",
+        p.who.ids == Ids::kShifted ? "shifted id, id-mapped mounts" : "the user's own id",
+        int64_t{p.who.uid});
   }
   if (tools.features.has("--disable-userns")) {
     report.enforced("isolation.nested_users", "seccomp, user.max_user_namespaces");
@@ -120,8 +123,9 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
 
 uint64_t shm_bytes(const isolation::Limits& limits) {
   constexpr uint64_t kDefault = uint64_t{512} << 20;
-  return limits.memory_bytes ? std::min(kDefault, std::max<uint64_t>(*limits.memory_bytes / 2, 4096))
-                             : kDefault;
+  return limits.memory_bytes
+             ? std::min(kDefault, std::max<uint64_t>(*limits.memory_bytes / 2, 4096))
+             : kDefault;
 }
 
 sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
@@ -159,7 +163,8 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
     if (ids == Ids::kOwn) {
       return failure(BH_FAILED_PRECONDITION,
                      "rules about paths below writable folders need a user namespace of the "
-                     "helper's own, which is refused here (" + *bad + ")",
+                     "helper's own, which is refused here (" +
+                         *bad + ")",
                      "user_namespace", "files",
                      "allow unprivileged user namespaces, or drop those rules");
     }
@@ -173,7 +178,8 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
   if (!p.profile.env_set.empty()) p.report.enforced("env.set", "environment");
   if (p.profile.uid) p.report.enforced("user.uid", "user namespace", int64_t{p.who.inside_uid});
   if (p.profile.gid) p.report.enforced("user.gid", "user namespace", int64_t{p.who.inside_gid});
-  if (!p.profile.user.empty()) p.report.enforced("user.name", "mount of /etc/passwd", isolation::word(p.who.name));
+  if (!p.profile.user.empty())
+    p.report.enforced("user.name", "mount of /etc/passwd", isolation::word(p.who.name));
   p.report.enforced("persona", p.who.ids == Ids::kShifted ? "an id of its own" : "mount");
   report_guarantees(p, *request.tools, unmapped, p.report);
   return p;
@@ -181,9 +187,9 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
 
 Status acceptable(const Prepared& p) {
   if (p.profile.root != "host") {
-    return failure(BH_FAILED_PRECONDITION, "bwrap shows the host's own files only, no " +
-                                               p.profile.root,
-                   "not_enforced", "root." + p.profile.root, "choose a backend with images");
+    return failure(BH_FAILED_PRECONDITION,
+                   "bwrap shows the host's own files only, no " + p.profile.root, "not_enforced",
+                   "root." + p.profile.root, "choose a backend with images");
   }
   for (const char* rule : {"network.mode", "network.allow"}) {
     const auto* line = p.report.find(rule);

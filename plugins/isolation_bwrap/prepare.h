@@ -18,7 +18,7 @@ struct Prepared {
 
 struct PrepareRequest {
   const Tools* tools = nullptr;
-  std::string profile;          // JSON
+  std::string profile;  // JSON
   std::string own_home, own_tmp;
   const std::set<std::string>* absent = nullptr;
   // What create() found out; none: find out.
@@ -28,7 +28,8 @@ struct PrepareRequest {
 // Makes nothing; the helper program tries mounts that are laid nowhere. [blocking]
 sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request);
 
-// A sandbox that cannot be had at all: a network that would be wider than asked, or a required rule.
+// A sandbox that cannot be had at all: a network that would be wider than asked, or a required
+// rule.
 sdk::Status acceptable(const Prepared& prepared);
 
 // Lines for the limits, by what this machine can do.

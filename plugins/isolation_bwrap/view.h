@@ -25,18 +25,18 @@ struct View {
   std::vector<isolation::Source> sources;
   std::vector<isolation::Fd> held;  // one per source: as long as it is open, its inode is its own
   std::vector<std::string> arguments;  // bubblewrap's, with marks for sources
-  bool private_users = false;       // staging needs a user namespace first
-  std::string home, cwd;            // inside
-  std::vector<Outcome> outcomes;    // files:..., mounts:...
-  std::vector<std::string> hidden;  // what is masked whatever the profile says
-  std::vector<std::string> absent;  // rules about what was not there in a writable folder
+  bool private_users = false;          // staging needs a user namespace first
+  std::string home, cwd;               // inside
+  std::vector<Outcome> outcomes;       // files:..., mounts:...
+  std::vector<std::string> hidden;     // what is masked whatever the profile says
+  std::vector<std::string> absent;     // rules about what was not there in a writable folder
 };
 
 struct ViewRequest {
   const isolation::Profile* profile = nullptr;
   const Identity* who = nullptr;
   const isolation::Variables* environment = nullptr;  // the host's
-  std::string own_home, own_tmp;  // used where the profile names none
+  std::string own_home, own_tmp;                      // used where the profile names none
   uint64_t shm_bytes = 0;
   // Rules that create() found nothing for: a link that came to stand there is left alone.
   const std::set<std::string>* absent = nullptr;

@@ -26,8 +26,9 @@ sdk::Result<std::string> find_helper() {
 void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace& cgroups,
                    isolation::Report& report) {
   const std::string group = "cgroup v" + std::to_string(cgroups.version);
-  const std::string none = "no control group can be made here; start Bulkhead as root, or in a "
-                           "delegated group (systemd-run --user --scope -p Delegate=yes)";
+  const std::string none =
+      "no control group can be made here; start Bulkhead as root, or in a "
+      "delegated group (systemd-run --user --scope -p Delegate=yes)";
   auto whole = [](uint64_t n) { return static_cast<int64_t>(n); };
   auto grouped = [&](const char* rule, const char* controller, json::value value) {
     if (cgroups.has(controller)) {
@@ -175,12 +176,12 @@ Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     isolation::Task& task = launch.task;
     task.argv = what.argv();
     task.env = isolation::environment_list({&base, &host, &profile_.env_set, &options->env});
-    task.cwd = !options->cwd.empty()  ? options->cwd
-               : profile_.workspace   ? profile_.workspace->source
-                                      : home;
+    task.cwd = !options->cwd.empty() ? options->cwd
+               : profile_.workspace  ? profile_.workspace->source
+                                     : home;
     // RLIMIT_NPROC counts all of the user's processes, so it is no limit of a sandbox's.
-    task.limits = isolation::resource_limits(profile_.limits, options->limits, shared_->cgroups,
-                                             false);
+    task.limits =
+        isolation::resource_limits(profile_.limits, options->limits, shared_->cgroups, false);
     task.wall_ns = setting.wall_ns;
     order.doors = std::move(setting.doors);
     for (const auto& door : order.doors) launch.extra.push_back(door.get());

@@ -54,13 +54,13 @@ constexpr char kExec[] = R"({"type":"object","additionalProperties":false,"prope
 
 }  // namespace
 
-BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_process", "Processes", BULKHEAD_PLUGIN_VERSION)
+BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_process", "Processes",
+                                      BULKHEAD_PLUGIN_VERSION)
                     .vendor("Bulkhead")
                     .license("Apache-2.0")
-                    .isolation<process::Backend>("process",
-                                               bulkhead::sdk::Provides()
-                                                   .title("No isolation")
-                                                   .config_schema(kConfig)
-                                                   .capabilities(kCapabilities)
-                                                   .profile_schema(kProfile)
-                                                   .exec_schema(kExec)));
+                    .isolation<process::Backend>("process", bulkhead::sdk::Provides()
+                                                                .title("No isolation")
+                                                                .config_schema(kConfig)
+                                                                .capabilities(kCapabilities)
+                                                                .profile_schema(kProfile)
+                                                                .exec_schema(kExec)));

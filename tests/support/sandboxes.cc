@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,8 +24,7 @@ namespace {
 
 testing::FakeHost::Entry entry_of(const std::string& provider) {
   const std::string folder = "isolation_" + provider;
-  const std::string path =
-      std::string(BH_BINARY_DIR) + "/plugins/" + folder + "/" + folder + ".so";
+  const std::string path = std::string(BH_BINARY_DIR) + "/plugins/" + folder + "/" + folder + ".so";
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw std::runtime_error(::dlerror());
   void* entry = ::dlsym(library, "bh_plugin_entry_v1");
@@ -35,6 +35,12 @@ testing::FakeHost::Entry entry_of(const std::string& provider) {
 std::atomic<int> g_execs{0};
 
 }  // namespace
+
+std::string scratch() {
+  const std::string path = std::string(BH_BINARY_DIR) + "/tests/scratch";
+  if (::mkdir(path.c_str(), 0755) == 0) (void)::chmod(path.c_str(), 01777);
+  return ::access(path.c_str(), W_OK) == 0 ? path : "/var/tmp";
+}
 
 Folder::Folder(const std::string& below) {
   std::string pattern = below + "/bulkhead-test-XXXXXX";
@@ -163,8 +169,7 @@ Ran Backend::run(const std::string& id, const Command& command) {
   if (command.has_input) call.input(command.input);
   std::vector<bh_str> argv;
   for (const auto& arg : command.argv) argv.push_back(sdk::str(arg));
-  const std::string exec =
-      command.id.empty() ? "x" + std::to_string(++g_execs) : command.id;
+  const std::string exec = command.id.empty() ? "x" + std::to_string(++g_execs) : command.id;
   bh_exec what{};
   what.struct_size = sizeof what;
   what.flags = command.has_input ? BH_EXEC_INPUT : 0;
@@ -180,8 +185,7 @@ Ran Backend::run(const std::string& id, const Command& command) {
   if (command.beside) beside = std::thread([&] { command.beside(call); });
   const auto started = std::chrono::steady_clock::now();
   ran.status = table().exec(in_->boxes.at(id), call.raw(), &what, &ran.exit);
-  ran.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (beside.joinable()) beside.join();
   testing::Recorded got = call.recorded();
   ran.message = got.message;

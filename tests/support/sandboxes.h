@@ -33,10 +33,13 @@ struct Command {
   std::function<void(testing::FakeCall&)> beside;
 };
 
+// A folder for tests that is neither /tmp nor /var/tmp, which sandboxes have of their own.
+std::string scratch();
+
 // A temporary folder that goes with the object.
 class Folder {
  public:
-  explicit Folder(const std::string& below = "/var/tmp");
+  explicit Folder(const std::string& below = scratch());
   ~Folder();
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

@@ -5,12 +5,12 @@
 //   init     (started by bubblewrap inside the sandbox, as its first process) runs the command.
 //
 // It reads nothing that a sandbox wrote.
+#include <grp.h>
+#include <string.h>
 #include <bulkhead/sdk/isolation/launch_init.hpp>
 #include <bulkhead/sdk/isolation/launch_job.hpp>
 #include <bulkhead/sdk/isolation/launch_note.hpp>
 #include <bulkhead/sdk/isolation/launch_watch.hpp>
-#include <grp.h>
-#include <string.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -52,8 +52,16 @@ std::string fill(const std::string& text, const std::vector<Fd>& fds,
 [[noreturn]] void become_wall(const Job& job, const std::vector<Fd>& fds,
                               const std::vector<Fd>& sources, const Fd& arguments,
                               std::vector<std::string>& program, pid_t launcher) {
-  if (job.gid != kNobody && (::setgroups(0, nullptr) != 0 ||
-                             ::setresgid(job.gid, job.gid, job.gid) != 0)) {
+  // A pipe belongs to whoever made it; /dev/stdout and its like open it anew, as the sandbox's
+  // user.
+  for (const FdRole one : {kFdIn, kFdOut, kFdErr}) {
+    struct stat st {};
+    if (job.uid != kNobody && ::fstat(fds[one].get(), &st) == 0 && S_ISFIFO(st.st_mode)) {
+      (void)::fchown(fds[one].get(), job.uid, job.gid);
+    }
+  }
+  if (job.gid != kNobody &&
+      (::setgroups(0, nullptr) != 0 || ::setresgid(job.gid, job.gid, job.gid) != 0)) {
     ::_exit(trouble(std::string("setting the group: ") + ::strerror(errno)));
   }
   if (job.uid != kNobody && ::setresuid(job.uid, job.uid, job.uid) != 0) {

@@ -29,8 +29,7 @@ struct MountAttributes {
 };
 
 int open_tree(int fd, unsigned flags) {
-  return static_cast<int>(
-      ::syscall(428, fd, "", kEmptyPath | kCloneTree | O_CLOEXEC | flags));
+  return static_cast<int>(::syscall(428, fd, "", kEmptyPath | kCloneTree | O_CLOEXEC | flags));
 }
 int move_mount(int from, int to) {
   return static_cast<int>(::syscall(429, from, "", to, "", 0x04 | 0x40));
@@ -187,8 +186,8 @@ Fd Stage::tree_of(const Source& source, int fd) {
   MountAttributes plain;
   plain.set = kNoSuid | kNoDevices | (source.read_only != 0 ? kReadOnly : 0);
   if (set_attributes(tree.get(), kRecursive, plain) != 0) return Fd();
-  const bool mapped = source.owner != isolation::kNobody &&
-                      (source.owner != job_.uid || source.group != job_.gid);
+  const bool mapped =
+      source.owner != isolation::kNobody && (source.owner != job_.uid || source.group != job_.gid);
   if (!mapped) return tree;
   MountAttributes ids;
   ids.set = kIdMap;
@@ -196,8 +195,7 @@ Fd Stage::tree_of(const Source& source, int fd) {
   if (users < 0) return Fd();
   ids.users = static_cast<uint64_t>(users);
   // A mount below it that cannot be mapped stays as it is: the sandbox's user owns nothing there.
-  if (set_attributes(tree.get(), kRecursive, ids) != 0 &&
-      set_attributes(tree.get(), 0, ids) != 0) {
+  if (set_attributes(tree.get(), kRecursive, ids) != 0 && set_attributes(tree.get(), 0, ids) != 0) {
     return Fd();
   }
   return tree;
@@ -245,8 +243,8 @@ bool Stage::lay(size_t index) {
 bool Stage::lay_inner(size_t index, const InnerMount& inner, int top) {
   const std::string name = job_.sources[index].path + "/" + inner.path;
   if (inner.make != 0 && inner.kind != InnerMount::kHide) {
-    // One part after the other, each beneath the one before; as whoever owns the source in there.
-    const bool mapped = job_.sources[index].owner != isolation::kNobody;
+    // One part after the other, each beneath the one before; as whoever owns what is around it.
+    const bool mapped = inner.make == 1 && job_.sources[index].owner != isolation::kNobody;
     const FileIds as(mapped ? job_.uid : ::geteuid(), mapped ? job_.gid : ::getegid());
     for (size_t end = 0; end != std::string::npos;) {
       end = inner.path.find('/', end + 1);
@@ -261,8 +259,8 @@ bool Stage::lay_inner(size_t index, const InnerMount& inner, int top) {
                         !is_folder(open_[inner.source].get());
       const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC;
       const Fd made(file ? ::openat(parent.get(), last.c_str(), flags, 0600) : -1);
-      const bool done = file ? static_cast<bool>(made)
-                             : ::mkdirat(parent.get(), last.c_str(), 0755) == 0;
+      const bool done =
+          file ? static_cast<bool>(made) : ::mkdirat(parent.get(), last.c_str(), 0755) == 0;
       if (!done && errno != EEXIST) return fail("a mount point at " + name);
     }
   }

@@ -1,5 +1,5 @@
-// bulkhead/sdk/isolation/cgroup.hpp - one group per sandbox that carries its limits, and below it one
-// per running command, which tells what that command used and whether it ran out of memory.
+// bulkhead/sdk/isolation/cgroup.hpp - one group per sandbox that carries its limits, and below it
+// one per running command, which tells what that command used and whether it ran out of memory.
 #ifndef BULKHEAD_SDK_ISOLATION_CGROUP_HPP
 #define BULKHEAD_SDK_ISOLATION_CGROUP_HPP
 
@@ -39,7 +39,8 @@ class Cgroup {
     return c;
   }
 
-  // Makes what is missing. `inner`: it will have groups below it, which are to have controllers too.
+  // Makes what is missing. `inner`: it will have groups below it, which are to have controllers
+  // too.
   Status make(bool inner) const {
     std::set<std::string> done;
     for (const auto& [controller, folder] : folders_) {

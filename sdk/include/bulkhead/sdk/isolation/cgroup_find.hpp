@@ -81,8 +81,7 @@ inline bool has_word(const std::string& text, const std::string& word) {
 // Upwards from our own group: a group holds processes or hands out controllers, never both, so
 // the first folder above that hands them out is where a group with limits can be.
 inline void find_unified(const CgroupMount& mount, const std::string& path, CgroupPlace& place) {
-  for (std::string at = group_folder(mount, path); is_within(at, mount.point);
-       at = parent_of(at)) {
+  for (std::string at = group_folder(mount, path); is_within(at, mount.point); at = parent_of(at)) {
     std::string handed, offered;
     if (writable(at) && read_file(at + "/cgroup.subtree_control", handed)) {
       // The root of the tree may do both.

@@ -1,5 +1,5 @@
-// bulkhead/sdk/isolation/command.hpp - exec() of a backend with a helper program, but for what is the
-// backend's own: how the helper's order is made.
+// bulkhead/sdk/isolation/command.hpp - exec() of a backend with a helper program, but for what is
+// the backend's own: how the helper's order is made.
 #ifndef BULKHEAD_SDK_ISOLATION_COMMAND_HPP
 #define BULKHEAD_SDK_ISOLATION_COMMAND_HPP
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -119,8 +120,7 @@ inline Fd open_canonical(const std::string& path) {
 }
 // The same for `path` beneath `folder`.
 inline Fd open_beneath(int folder, const std::string& path) {
-  return Fd(
-      open_checked(folder, path.c_str(), O_PATH, kBeneath | kNoSymlinks | kNoMagicLinks));
+  return Fd(open_checked(folder, path.c_str(), O_PATH, kBeneath | kNoSymlinks | kNoMagicLinks));
 }
 
 inline int pidfd_open(int pid) { return static_cast<int>(::syscall(434, pid, 0u)); }

@@ -52,12 +52,12 @@ inline Fd reopen(int fd) {
 }
 
 struct LaunchOrder {
-  std::string helper;             // absolute
+  std::string helper;  // absolute
   Job job;
   Task task;
-  std::vector<int> extra;         // borrowed; kFdExtra and on
-  int init = -1;                  // borrowed: sealed_copy()
-  bool input = false;             // a pipe for stdin, else /dev/null
+  std::vector<int> extra;  // borrowed; kFdExtra and on
+  int init = -1;           // borrowed: sealed_copy()
+  bool input = false;      // a pipe for stdin, else /dev/null
 };
 
 // Moves; what it was started for must have ended, or have been told to end, before it goes.
@@ -180,13 +180,12 @@ class Launched {
     ::sigdelset(&all, SIGSTOP);
     ::posix_spawnattr_setsigmask(&s.attributes, &none);
     ::posix_spawnattr_setsigdefault(&s.attributes, &all);
-    ::posix_spawnattr_setflags(
-        &s.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    ::posix_spawnattr_setflags(&s.attributes,
+                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     const std::string name = helper.substr(helper.rfind('/') + 1);
     char* argv[] = {const_cast<char*>(name.c_str()), const_cast<char*>("launch"), nullptr};
     char* env[] = {nullptr};
-    const int error =
-        ::posix_spawn(&pid, helper.c_str(), &s.actions, &s.attributes, argv, env);
+    const int error = ::posix_spawn(&pid, helper.c_str(), &s.actions, &s.attributes, argv, env);
     if (error != 0) {
       errno = error;
       return no("the helper " + helper);

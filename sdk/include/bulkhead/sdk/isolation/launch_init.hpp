@@ -169,13 +169,15 @@ class Init {
 
   void watch() {
     for (;;) {
-      pollfd sets[3] = {{signals_.get(), POLLIN, 0}, {fds_.control, POLLIN, 0}, {fds_.host, POLLIN, 0}};
+      pollfd sets[3] = {
+          {signals_.get(), POLLIN, 0}, {fds_.control, POLLIN, 0}, {fds_.host, POLLIN, 0}};
       int timeout = -1;
       if (deadline_ != 0 && !exited_) {
         const uint64_t now = monotonic_ns();
-        timeout = now >= deadline_
-                      ? 0
-                      : static_cast<int>(std::min<uint64_t>((deadline_ - now) / 1000000 + 1, INT_MAX));
+        timeout =
+            now >= deadline_
+                ? 0
+                : static_cast<int>(std::min<uint64_t>((deadline_ - now) / 1000000 + 1, INT_MAX));
       }
       const int n = ::poll(sets, 3, timeout);
       if (n < 0 && errno != EINTR) return;
@@ -195,9 +197,12 @@ class Init {
   bool listen() {
     Note note;
     switch (receive_note(fds_.control, note)) {
-      case 1: break;
-      case 0: return false;
-      default: return true;
+      case 1:
+        break;
+      case 0:
+        return false;
+      default:
+        return true;
     }
     if (note.kind == Note::kFinish) return false;
     if (note.kind == Note::kSignal) signal_all(note.a);

@@ -14,9 +14,9 @@ namespace bulkhead::sdk::isolation {
 
 // Descriptors travel beside the job, in this order; what a backend adds follows from kFdExtra on.
 enum FdRole : uint32_t {
-  kFdJob,      // the job's bytes
-  kFdTask,     // the task's bytes
-  kFdIn,       // the command's stdin, stdout and stderr
+  kFdJob,   // the job's bytes
+  kFdTask,  // the task's bytes
+  kFdIn,    // the command's stdin, stdout and stderr
   kFdOut,
   kFdErr,
   kFdControl,  // the init's end of the control socket
@@ -39,10 +39,10 @@ constexpr uint32_t kNobody = UINT32_MAX;
 struct InnerMount {
   enum Kind : uint32_t { kPin, kReadOnly, kWritable, kHide, kSource };
   uint32_t kind = kPin;
-  uint32_t source = 0;      // kSource: which source is laid there
-  uint32_t make = 0;        // 1: a missing mount point is made (folders of ours only)
-  uint32_t optional = 0;    // 1: nothing there is fine
-  std::string path;         // relative to the source
+  uint32_t source = 0;    // kSource: which source is laid there
+  uint32_t make = 0;      // a missing mount point is made: 1 as the source's owner, 2 in a mask
+  uint32_t optional = 0;  // 1: nothing there is fine
+  std::string path;       // relative to the source
 };
 
 // A folder or file of the host that is mounted into the sandbox.

@@ -17,14 +17,14 @@ struct Note {
   enum Kind : uint32_t {
     kNone,
     // init or launcher -> host
-    kStarted,     // the command's program runs
-    kNotRun,      // a: stage (NotRun), b: errno
-    kExited,      // a: wait status, b: flags below
-    kChecked,     // a: index of a source, b: 0 or the errno that staging it gave
-    kUsage,       // c: CPU time in nanoseconds
+    kStarted,  // the command's program runs
+    kNotRun,   // a: stage (NotRun), b: errno
+    kExited,   // a: wait status, b: flags below
+    kChecked,  // a: index of a source, b: 0 or the errno that staging it gave
+    kUsage,    // c: CPU time in nanoseconds
     // host -> init
-    kSignal,      // a: number, for all processes of the command
-    kFinish,      // enough: end whatever is left
+    kSignal,  // a: number, for all processes of the command
+    kFinish,  // enough: end whatever is left
   };
   enum ExitFlag : int32_t { kLeftovers = 1, kTimeUp = 2 };
   enum NotRun : int32_t { kFolder = 1, kProgram = 2, kLimits = 3, kFork = 4 };

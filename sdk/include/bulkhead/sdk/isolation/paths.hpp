@@ -1,5 +1,5 @@
-// bulkhead/sdk/isolation/paths.hpp - paths of rules: cleaned as text first, then made canonical once
-// on the host, so that nothing later depends on what a link says at that moment.
+// bulkhead/sdk/isolation/paths.hpp - paths of rules: cleaned as text first, then made canonical
+// once on the host, so that nothing later depends on what a link says at that moment.
 #ifndef BULKHEAD_SDK_ISOLATION_PATHS_HPP
 #define BULKHEAD_SDK_ISOLATION_PATHS_HPP
 
@@ -69,11 +69,10 @@ inline std::vector<std::string> parts_of(std::string_view path) {
 }
 // Sorts a folder right before what lies in it.
 inline bool before(std::string_view a, std::string_view b) {
-  return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; };
-        return rank(x) < rank(y);
-      });
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; };
+    return rank(x) < rank(y);
+  });
 }
 struct PathOrder {
   bool operator()(const std::string& a, const std::string& b) const { return before(a, b); }

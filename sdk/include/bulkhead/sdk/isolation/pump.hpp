@@ -20,15 +20,15 @@ namespace bulkhead::sdk::isolation {
 
 // What is known when the helper has ended and nothing of the command is left.
 struct Ending {
-  bool started = false;   // the command's program ran
-  bool exited = false;    // `status` holds
-  int status = 0;         // as from waitpid
-  int32_t not_run = 0;    // Note::NotRun, with `error` the errno
+  bool started = false;  // the command's program ran
+  bool exited = false;   // `status` holds
+  int status = 0;        // as from waitpid
+  int32_t not_run = 0;   // Note::NotRun, with `error` the errno
   int error = 0;
   bool leftovers = false, output_open = false;
   bool time_up = false, output_over = false, stopped = false;
   int64_t wall_ns = 0, cpu_ns = -1;
-  std::string trouble;    // what helper and wall said, when it did not start
+  std::string trouble;  // what helper and wall said, when it did not start
   bh_status cancelled = BH_OK;
 };
 

@@ -1,5 +1,5 @@
-// bulkhead/sdk/isolation/report.hpp - the enforcement report (abi/schemas/enforcement.json): one line
-// per rule of the profile and per guarantee of the backend's own.
+// bulkhead/sdk/isolation/report.hpp - the enforcement report (abi/schemas/enforcement.json): one
+// line per rule of the profile and per guarantee of the backend's own.
 #ifndef BULKHEAD_SDK_ISOLATION_REPORT_HPP
 #define BULKHEAD_SDK_ISOLATION_REPORT_HPP
 

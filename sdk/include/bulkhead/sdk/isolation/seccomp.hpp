@@ -41,9 +41,9 @@ constexpr const char* kDeniedCalls[] = {
 constexpr int kDeniedNumbers[] = {442 /* mount_setattr */, 443 /* quotactl_fd */,
                                   467 /* open_tree_attr */};
 
-constexpr uint64_t kNewNamespaces[] = {0x00000080 /* time */,  CLONE_NEWNS,  CLONE_NEWCGROUP,
-                                       CLONE_NEWUTS,           CLONE_NEWIPC, CLONE_NEWUSER,
-                                       CLONE_NEWPID,           CLONE_NEWNET};
+constexpr uint64_t kNewNamespaces[] = {0x00000080 /* time */, CLONE_NEWNS,  CLONE_NEWCGROUP,
+                                       CLONE_NEWUTS,          CLONE_NEWIPC, CLONE_NEWUSER,
+                                       CLONE_NEWPID,          CLONE_NEWNET};
 
 }  // namespace detail
 

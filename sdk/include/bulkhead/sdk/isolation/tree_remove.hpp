@@ -1,5 +1,5 @@
-// bulkhead/sdk/isolation/tree_remove.hpp - removes a folder that a sandbox has written to: links are
-// not followed, folders without permission and of any depth go too.
+// bulkhead/sdk/isolation/tree_remove.hpp - removes a folder that a sandbox has written to: links
+// are not followed, folders without permission and of any depth go too.
 #ifndef BULKHEAD_SDK_ISOLATION_TREE_REMOVE_HPP
 #define BULKHEAD_SDK_ISOLATION_TREE_REMOVE_HPP
 

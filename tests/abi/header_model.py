@@ -23,6 +23,7 @@ class Member:
     params: str
     comment: str  # the one that stands for it: above its group, and behind it on its line
     dims: str = ""
+    attributes: str = ""  # of an exported function
 
 
 @dataclass
@@ -166,11 +167,13 @@ class Parser:
             else:
                 self.fail(f"not understood: {text}", line)
             return
-        function = re.fullmatch(r"(BH_API|BH_EXPORT) (.+?) (\w+) \( (.*) \) ;", text)
+        function = re.fullmatch(r"(BH_API|BH_EXPORT) (.+?) (\w+) \( (.*) \)( BH_NOEXCEPT)? ;",
+                                text)
         if not function:
             self.fail(f"not understood: {text}", line)
         header.functions.append(Member(function.group(3), function.group(2), line, True,
-                                       function.group(4), self.group + " " + self.trailing()))
+                                       function.group(4), self.group + " " + self.trailing(),
+                                       attributes=f"{function.group(1)}{function.group(5) or ''}"))
 
     def struct(self, words, line):
         named = re.fullmatch(r"typedef struct (\w+) \{", " ".join(words))

@@ -24,8 +24,8 @@ from header_model import HeaderError, headers_in, parse
 
 FROZEN = ("bh_str", "bh_call", "bh_host")
 # Not part of the promise: compiler glue, and the library's version, which moves with releases.
-NOT_CONSTANTS = re.compile(r"\w+_H|BH_(BEGIN|END)_DECLS|BH_EXPORT|BH_HAS|BH_API|BH_PLUGIN_ENTRY"
-                           r"|BH_HOST_VERSION|BH_ABI_MINOR")
+NOT_CONSTANTS = re.compile(r"\w+_H|BH_(BEGIN|END)_DECLS|BH_EXPORT|BH_HAS|BH_API|BH_NOEXCEPT"
+                           r"|BH_PLUGIN_ENTRY|BH_HOST_VERSION|BH_ABI_MINOR")
 
 
 def declaration(member):

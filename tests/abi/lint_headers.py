@@ -55,6 +55,9 @@ class Lint:
             for function in header.functions + header.function_types:
                 self.thread_tag(header, function, "")
                 self.signature_rules(header, function)
+                if function.attributes == "BH_API":
+                    self.say(header, function.line, "noexcept",
+                             f"{function.name}: no BH_NOEXCEPT at its end")
         return self.found
 
     def file_rules(self, header):

@@ -116,19 +116,15 @@ bool Pool::end(std::chrono::milliseconds timeout) {
   return state_->thread_gone.wait_for(lock, timeout, [&] { return state_->threads == 0; });
 }
 
-struct SignalsBlocked::Mask {
-  sigset_t set;
-};
-
-SignalsBlocked::SignalsBlocked() : before_(std::make_unique<Mask>()) {
+SignalsBlocked::SignalsBlocked() {
   sigset_t all;
   sigfillset(&all);
   // What a fault of the thread itself raises must stay deliverable: blocked, it would kill the
   // process without a handler's say.
   for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, s);
-  pthread_sigmask(SIG_SETMASK, &all, &before_->set);
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
 }
 
-SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_->set, nullptr); }
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 }  // namespace bh

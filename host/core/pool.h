@@ -5,6 +5,8 @@
 // the process.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -48,8 +50,7 @@ class SignalsBlocked {
   ~SignalsBlocked();
 
  private:
-  struct Mask;
-  std::unique_ptr<Mask> before_;
+  sigset_t before_;
 };
 
 }  // namespace bh

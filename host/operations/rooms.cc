@@ -1,5 +1,6 @@
 #include "operations/rooms.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bh {
@@ -44,6 +45,11 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
       sandboxes(root, settings.sandbox, backends),
       toolsets(registry, caller, root, settings.toolset_config) {
   registry.scan();
+  // No sandbox may see, let alone write, what the next host would load.
+  std::vector<std::string>& hide = settings.sandbox.hide;
+  for (std::string& folder : registry.folders()) {
+    if (std::find(hide.begin(), hide.end(), folder) == hide.end()) hide.push_back(std::move(folder));
+  }
 }
 
 HostRooms::~HostRooms() = default;

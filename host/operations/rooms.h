@@ -46,7 +46,7 @@ class HostRooms final : public Rooms {
   void close() override;
   void notify(const std::string& plugin, const json::object& what) override;
 
-  const HostSettings settings;
+  HostSettings settings;  // does not change once the plugins' folders are known
   const DataRoot root;
   EngineCaller caller;
   Registry registry;

@@ -125,6 +125,25 @@ void Gather::add_root_secrets() {
   }
 }
 
+// The same in /proc, where id 0 owns what sets the machine. bubblewrap covers what it finds
+// writable; it looks at the folder's own mode, which says no, and not at the files in it, which say
+// yes.
+void Gather::add_kernel_settings() {
+  if (request_.who->ids != Ids::kRoot) return;
+  for (const char* path : {"/proc/sys", "/proc/bus", "/proc/irq", "/proc/fs"}) {
+    if (::access(path, F_OK) == 0) nodes[path] = Node{Node::kHost, 0, {}};
+  }
+  for (const char* path : {"/proc/sysrq-trigger", "/proc/kcore",         "/proc/kmsg",
+                           "/proc/keys",          "/proc/mtrr",          "/proc/acpi",
+                           "/proc/scsi",          "/proc/asound",        "/proc/timer_list",
+                           "/proc/latency_stats", "/proc/sched_debug",   "/proc/slabinfo",
+                           "/proc/kpageflags",    "/proc/kpagecount",    "/proc/kpagecgroup",
+                           "/proc/vmallocinfo",   "/sys/firmware",       "/sys/kernel/debug",
+                           "/sys/kernel/tracing", "/sys/kernel/security"}) {
+    mask_at(path, path);
+  }
+}
+
 // Names are looked up through a file that most often lies in /run.
 void Gather::add_resolver() {
   if (request_.profile->network != isolation::Network::kUnrestricted) return;

@@ -325,6 +325,7 @@ Status Gather::run() {
   for (const auto& hide : hides_) mask_everywhere(hide);
   add_resolver();
   nodes["/proc"] = Node{Node::kProc, 0, {}};
+  add_kernel_settings();
   nodes["/dev"] = Node{Node::kDevices, 0, {}};
   nodes["/dev/shm"] = Node{Node::kShared, 0, {}};
   return {};

@@ -56,6 +56,7 @@ class Gather {
   void add_credentials();
   void add_resolver();
   void add_root_secrets();
+  void add_kernel_settings();
   void mask_everywhere(const std::string& host_path);
   void mask_at(const std::string& target, const std::string& host_path);
   // The source that shows `target`, or none: -1.

@@ -10,13 +10,26 @@ namespace bh::schema {
 
 namespace {
 
-// Steps are nodes visited and items compared, some 20 ns each. A large honest value stays far
-// below; combinations that multiply with every level do not.
-constexpr std::size_t kMaxSteps = 20'000'000;
+// Steps are nodes visited and items compared, some 20 ns each. A value may take this many, and so
+// many more for each of its parts: honest work grows with the value, combinations that multiply
+// with every level of it do not stay within.
+constexpr std::size_t kFreeSteps = 200'000;
+constexpr std::size_t kStepsPerPart = 256;
+
+std::size_t parts_of(const Value& value, std::size_t depth = 0) {
+  std::size_t parts = 1;
+  if (depth > kMaxDepth) return parts;
+  if (const auto* array = value.if_array()) {
+    for (const Value& item : *array) parts += parts_of(item, depth + 1);
+  } else if (const auto* object = value.if_object()) {
+    for (const auto& member : *object) parts += parts_of(member.value(), depth + 1);
+  }
+  return parts;
+}
 
 class Checker {
  public:
-  explicit Checker(Violation& violation) : found_(violation) {}
+  Checker(const Value& root, Violation& violation) : root_(root), found_(violation) {}
 
   bool visit(const Node& start, const Value& value);
 
@@ -35,11 +48,13 @@ class Checker {
   bool broken(Rule rule, const Node& node, const Value& value, std::string_view key = {});
   bool under_key(std::string_view key);
   bool under_index(std::size_t index);
-  bool spend(const Node& node, const Value& value, std::size_t steps = 1);
+  bool spend(const Node& node, const Value& value);
 
+  const Value& root_;
   Violation& found_;
   std::size_t depth_ = 0;
   std::size_t steps_ = 0;
+  std::size_t max_steps_ = kFreeSteps;
   bool stopped_ = false;
 };
 
@@ -64,9 +79,10 @@ bool Checker::under_index(std::size_t index) {
   return false;
 }
 
-bool Checker::spend(const Node& node, const Value& value, std::size_t steps) {
-  steps_ += steps;
-  if (!stopped_ && steps_ <= kMaxSteps && depth_ <= kMaxDepth) return true;
+bool Checker::spend(const Node& node, const Value& value) {
+  ++steps_;
+  if (steps_ == kFreeSteps) max_steps_ += kStepsPerPart * parts_of(root_);  // counted when needed
+  if (!stopped_ && steps_ <= max_steps_ && depth_ <= kMaxDepth) return true;
   broken(Rule::kLimit, node, value);
   stopped_ = true;
   return false;
@@ -319,7 +335,7 @@ bool Checker::one_of(const Node& node, const Value& value) {
 }  // namespace
 
 bool satisfies(const Program& program, const Value& value, Violation& violation) {
-  return Checker(violation).visit(*program.root, value);
+  return Checker(value, violation).visit(*program.root, value);
 }
 
 }  // namespace bh::schema

@@ -57,7 +57,7 @@ class Schema {
 
   // [any] INVALID_ARGUMENT with details {"reason":"schema","field":JSON pointer into the value,
   // "keyword","remedy"}; the first violation is told, in one sentence. A value that needs more work
-  // than is reasonable (nested beyond 600 levels, combinations without end) fails the same way with
+  // than is reasonable (nested beyond 400 steps, combinations without end) fails the same way with
   // reason schema_limit and keyword "limit".
   Result<void> check(const boost::json::value& v) const;
 

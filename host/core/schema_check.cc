@@ -1,6 +1,7 @@
 #include "core/schema_check.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "core/schema_message.h"
@@ -27,6 +28,9 @@ std::size_t parts_of(const Value& value, std::size_t depth = 0) {
   return parts;
 }
 
+// What holds objects of its own stays out of visit(), whose frame is paid at every level.
+#define BH_APART [[gnu::noinline]]
+
 class Checker {
  public:
   Checker(const Value& root, Violation& violation) : root_(root), found_(violation) {}
@@ -34,20 +38,20 @@ class Checker {
   bool visit(const Node& start, const Value& value);
 
  private:
-  bool number_rules(const Node& node, const Value& value);
-  bool string_rules(const Node& node, const Value& value);
+  BH_APART bool number_rules(const Node& node, const Value& value);
+  BH_APART bool string_rules(const Node& node, const Value& value);
   bool array_rules(const Node& node, const Value& value);
-  bool unique(const Node& node, const Value& value);
+  BH_APART bool unique(const Node& node, const Value& value);
   bool object_rules(const Node& node, const Value& value);
   bool member(const Node& node, const Value& object, std::string_view key, const Value& value);
-  bool name(const Node& node, const Value& object, std::string_view key);
+  BH_APART bool name(const Node& node, const Value& object, std::string_view key);
   bool branches(const Node& node, const Value& value);
-  bool any_of(const Node& node, const Value& value);
-  bool one_of(const Node& node, const Value& value);
+  BH_APART bool any_of(const Node& node, const Value& value);
+  BH_APART bool one_of(const Node& node, const Value& value);
 
-  bool broken(Rule rule, const Node& node, const Value& value, std::string_view key = {});
-  bool under_key(std::string_view key);
-  bool under_index(std::size_t index);
+  BH_APART bool broken(Rule rule, const Node& node, const Value& value, std::string_view key = {});
+  BH_APART bool under_key(std::string_view key);
+  BH_APART bool under_index(std::size_t index);
   bool spend(const Node& node, const Value& value);
 
   const Value& root_;
@@ -276,7 +280,8 @@ int nearness(const Violation& v) {
   }
 }
 
-// The misses of the branches of one anyOf or oneOf.
+// The misses of the branches of one anyOf or oneOf. The nearest one is kept on the heap: it would
+// make every level of a deep value heavy on the stack.
 class Misses {
  public:
   void add(Violation& found) {
@@ -284,15 +289,18 @@ class Misses {
         found.path.empty() &&
         (found.rule == Rule::kType || found.rule == Rule::kEnum || found.rule == Rule::kConst);
     all_plain_ = all_plain_ && plain;
-    if (count_++ == 0 || nearness(found) > nearness(best_)) std::swap(best_, found);
+    if (best_ == nullptr) {
+      best_ = std::make_unique<Violation>(std::move(found));
+    } else if (nearness(found) > nearness(*best_)) {
+      std::swap(*best_, found);
+    }
   }
   // Every form names types or values at this very place: a list of them says more than one miss.
   bool all_plain() const { return all_plain_; }
-  Violation& nearest() { return best_; }
+  Violation& nearest() { return *best_; }
 
  private:
-  Violation best_;
-  std::size_t count_ = 0;
+  std::unique_ptr<Violation> best_;
   bool all_plain_ = true;
 };
 

@@ -60,9 +60,10 @@ struct Violation {
 };
 
 // [any] True when the value satisfies the schema; else `violation` says why not. Uses a bounded
-// stack: at most kMaxDepth nested steps, each a few hundred bytes.
+// stack: at most kMaxDepth nested steps, each a few hundred bytes. That
+// is three steps for each level that json::parse takes.
 bool satisfies(const Program& program, const Value& value, Violation& violation);
 
-inline constexpr std::size_t kMaxDepth = 600;
+inline constexpr std::size_t kMaxDepth = 400;
 
 }  // namespace bh::schema

@@ -21,7 +21,7 @@ REGISTRY = re.compile(r"\b(?:deb|security|snapshot|ftp\.\w+)\.debian\.o[r]g|arch
                       r"pypi\.o[r]g|pythonhosted\.o[r]g|registry\.(?:npmj[s]|yarnpk[g])|"
                       r"(?:index|static)\.crates\.i[o]|proxy\.golan[g]|repo1?\.mave[n]")
 UNFINISHED = re.compile(r"\b(?:TO[D]O|FIXM[E]|XX[X]|HAC[K])\b")
-UNDONE = re.compile(r"(?i)\bnot (?:yet )?implemente[d]\b|\bstu[b]\b|\bplaceholde[r]\b")
+UNDONE = re.compile(r"(?i)\bnot (?:yet )?implemente[d]\b|\bplaceholde[r]\b")
 
 
 class Tree:

@@ -9,6 +9,7 @@
 #include "operations/exec_result.h"
 #include "operations/rooms.h"
 #include "operations/wish.h"
+#include "sandbox/denials.h"
 
 namespace bh {
 namespace {
@@ -24,6 +25,7 @@ class ExecSink final : public PassSink {
       std::lock_guard lock(mutex_);
       (is_error ? stderr_bytes_ : stdout_bytes_) += static_cast<std::int64_t>(bytes.size());
       if (collect_) (is_error ? stderr_ : stdout_).append(bytes);
+      if (is_error) keep_end(bytes);
     }
     return collect_ ? from.stop_reason() : PassSink::emit(from, stream, bytes);
   }
@@ -37,9 +39,23 @@ class ExecSink final : public PassSink {
     result["stderr"] = stderr_.result();
   }
 
+  // The last of what went to stderr, where programs say why they failed.
+  std::string last_words() {
+    std::lock_guard lock(mutex_);
+    return last_words_.substr(last_words_.size() - std::min(last_words_.size(), kLastWords));
+  }
+
  private:
+  static constexpr std::size_t kLastWords = 4096;
+
+  void keep_end(std::string_view bytes) {
+    last_words_ += bytes.substr(bytes.size() - std::min(bytes.size(), kLastWords));
+    if (last_words_.size() > 4 * kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
+  }
+
   const bool collect_;
   std::mutex mutex_;
+  std::string last_words_;
   std::int64_t stdout_bytes_ = 0;
   std::int64_t stderr_bytes_ = 0;
   OutputKeeper stdout_;
@@ -160,6 +176,9 @@ Result<void> exec(Call& call, const Arguments& args) {
         denials = *listed;
       }
     }
+  }
+  if (denials.empty() && exit.reason == BH_EXIT_CODE && exit.exit_code > 0) {
+    denials = guess_denials(sink.last_words(), sandbox.report);
   }
   result["denials"] = std::move(denials);
   // Also of one that was stopped: what it did until then becomes the fault's "partial".

@@ -62,8 +62,7 @@ cat <<LINES
   "mcpServers": {
     "bulkhead": {
       "command": "$top/build/release/bin/bulkhead",
-      "args": ["mcp"],
-      "cwd": "/the/folder/your/agent/works/in"
+      "args": ["mcp", "--workspace", "/the/folder/your/agent/works/in"]
     }
   }
 }

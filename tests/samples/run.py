@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What the README and the quickstart show is what works: the README's programs are run as they stand
+there, and the quickstart's session is played against the program that was just built."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.environ.get("BH_BUILD_DIR", os.path.join(TOP, "build", "release"))
+PROGRAM = os.path.join(BUILD, "bin", "bulkhead")
+passed = failed = 0
+
+
+def check(what, good, seen=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    print(f"{'ok    ' if good else 'FAILED'} {what}" + ("" if good else f"\n{seen}"), flush=True)
+
+
+def read(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", read("README.md"), re.MULTILINE | re.DOTALL)
+
+
+def run(argv, folder, **options):
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("BH_", "XDG_"))}
+    env.update(XDG_DATA_HOME=os.path.join(folder, "data"), XDG_CONFIG_HOME=os.path.join(folder, "config"),
+               PATH=os.path.dirname(PROGRAM) + ":" + env["PATH"])
+    return subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env,
+                          timeout=120, check=False, **options)
+
+
+def python_example(folder):
+    examples = blocks("python")
+    check("the README shows one Python program", len(examples) == 1)
+    check("it is samples/embed_python/run_command.py",
+          examples[0] == read("samples/embed_python/run_command.py"))
+    code = examples[0].replace("build/release/lib", os.path.join(BUILD, "lib"))
+    done = run([sys.executable, "-c", code], folder, cwd=folder)
+    check("it runs a command in a sandbox", done.returncode == 0 and "uid=" in done.stdout and
+          "'reason': 'code'" in done.stdout, done.stdout + done.stderr)
+
+
+def client_example():
+    for number, example in enumerate(blocks("json")):
+        try:
+            servers = json.loads(example)["mcpServers"]
+            good = servers["bulkhead"]["args"][0] == "mcp"
+        except (ValueError, KeyError):
+            good = False
+        check(f"the README's client configuration {number + 1} is one", good, example)
+
+
+def console_examples(folder):
+    commands = [line[2:] for block in blocks("console") for line in block.split("\n")
+                if line.startswith("$ ")]
+    check("the README shows the command line", len(commands) >= 3)
+    for command in commands:
+        done = run(["bash", "-c", command], folder, cwd=folder)
+        check(f"$ {command}", done.returncode == 0 and done.stdout, done.stdout + done.stderr)
+
+
+def quickstart(folder):
+    done = run([sys.executable, os.path.join(TOP, "samples", "quickstart", "session.py"), PROGRAM,
+                os.path.join(folder, "stage")], folder, cwd=folder)
+    promises = len(re.findall(r"^   ok    ", done.stdout, re.MULTILINE))
+    check(f"the quickstart's session keeps its {promises} promises",
+          done.returncode == 0 and promises >= 15 and "FAILED" not in done.stdout,
+          done.stdout + done.stderr)
+
+
+def plugin_example():
+    shown = blocks("c")
+    check("the README shows one plugin in C", len(shown) == 1)
+    sample = "".join(read(f"samples/plugin_c/{name}")
+                     for name in os.listdir(os.path.join(TOP, "samples/plugin_c")) if name.endswith(".c"))
+    for part in re.split(r"^ *…\n", shown[0], flags=re.MULTILINE) if shown else []:
+        check("its lines are those of samples/plugin_c", part in sample, part)
+
+
+def main():
+    if not os.path.exists(PROGRAM):
+        print(f"{PROGRAM} is not built\n0 passed, 1 failed, 0 skipped")
+        return 1
+    # Not in /tmp: a sandbox has a /tmp of its own, so what is refused there says nothing.
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        python_example(folder)
+        client_example()
+        console_examples(folder)
+        quickstart(folder)
+        plugin_example()
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -30,7 +30,7 @@ Call::Call(Run& run, Sink& sink, Input& input)
 
 Call::Call(Call& up, Sink& sink, Input& input, const CallOptions& options)
     : run_(up.run_), up_(&up), sink_(sink), input_(input), needs_(options.needs),
-      tag_(options.tag), cleanup_(options.cleanup), depth_(up.depth_ + 1) {
+      tag_(options.tag), cleanup_(options.cleanup), depth_(up.depth_ + (options.operation ? 1 : 0)) {
   api = call_api();
   host = options.host;
   std::int64_t limit = options.timeout_ns > 0 ? options.timeout_ns : kNoLimit;
@@ -95,11 +95,19 @@ Result<void> Call::outcome(bh_status returned, std::string_view who) {
   }
   bh_status stop = stopped_.load();
   if (returned == stop) return tl::unexpected(stop_error(returned));
-  if (has_error_) {
+  const bool listed = returned >= BH_CANCELLED && returned <= BH_UNAUTHENTICATED;
+  if (has_error_ && listed) {
     // It recorded one code and returned another: the text is still the best there is.
     Error mixed = error_;
-    mixed.code = returned >= BH_CANCELLED && returned <= BH_UNAUTHENTICATED ? returned : BH_UNKNOWN;
+    mixed.code = returned;
     return tl::unexpected(std::move(mixed));
+  }
+  if (!listed) {
+    return fail(BH_INTERNAL,
+                std::string(who) + " failed with " + std::to_string(returned) +
+                    ", which is no code; that is a fault of the plugin" +
+                    (has_error_ ? ": " + error_.message : std::string()),
+                "plugin_misuse");
   }
   return fail(BH_INTERNAL,
               std::string(who) + " failed with code " + std::to_string(returned) +
@@ -129,7 +137,7 @@ bh_status Call::wait(std::int64_t timeout_ns) { return run_.wait(*this, timeout_
 
 bh_fd Call::cancel_fd() {
   bh_fd fd = cancel_fd_.get();
-  run_.watch_deadline();
+  run_.watch(*this);
   return fd;
 }
 

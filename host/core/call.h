@@ -39,6 +39,7 @@ struct CallOptions {
   std::int64_t timeout_ns = 0;              // 0: only what the call above has left
   std::uint64_t tag = 0;                    // names it for cancel_tagged()
   bool cleanup = false;                     // runs although the call above was stopped
+  bool operation = false;                   // a nested operation: one step deeper
 };
 
 class Call : public bh_call {
@@ -55,6 +56,7 @@ class Call : public bh_call {
   Engine& engine() const;
   const Session& session() const;
   Call* up() const { return up_; }
+  // How many operations it is nested in.
   int depth() const { return depth_; }
   Sink& sink() const { return sink_; }
   Input& input() const { return input_; }

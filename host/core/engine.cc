@@ -83,8 +83,8 @@ void Engine::forget(const Run* run) {
   run_gone_.notify_all();
 }
 
-void Engine::perform(const std::shared_ptr<Run>& run, const Catalogue::Entry& entry,
-                     const RequestBody& request) {
+Result<std::string> Engine::perform(const std::shared_ptr<Run>& run,
+                                    const Catalogue::Entry& entry, const RequestBody& request) {
   Result<std::string> outcome = std::string("null");
   try {
     Call call(*run, *run, run->input());
@@ -108,23 +108,29 @@ void Engine::perform(const std::shared_ptr<Run>& run, const Catalogue::Entry& en
     outcome = fail(BH_INTERNAL, entry.spec.name + " failed inside the host: " + e.what(),
                    "exception");
   }
+  return outcome;
+}
+
+void Engine::deliver(const std::shared_ptr<Run>& run, Result<std::string> outcome) {
   run->input().end();
   run->finish(std::move(outcome));
   forget(run.get());
+  if (run->abandoned()) pool_of(*run).lend(-1);
 }
 
 Result<std::shared_ptr<Run>> Engine::start(std::shared_ptr<const Session> session,
                                            const Catalogue::Entry& entry,
                                            std::shared_ptr<const RequestBody> request,
                                            RunOptions options) {
+  options.control_lane = entry.spec.lane == Lane::kControl;
   auto run = make_run(std::move(session), std::move(options));
   if (!run) return run;
-  Pool& pool = entry.spec.lane == Lane::kControl ? control_ : work_;
   std::shared_ptr<Run> held = *run;
-  bool started = pool.start([this, held, &entry, request = std::move(request)] {
+  bool started = pool_of(*held).start([this, held, &entry, request = std::move(request)] {
     // The run holds the engine, so `this` lives as long as the work does.
-    perform(held, entry, *request);
-    if (held->abandoned()) work_.lend(-1);
+    return Pool::LastWord([this, held, outcome = perform(held, entry, *request)]() mutable {
+      deliver(held, std::move(outcome));
+    });
   });
   if (!started) {
     forget(held.get());
@@ -141,7 +147,7 @@ Result<void> Engine::run_here(std::shared_ptr<const Session> session, const Cata
   auto run = make_run(std::move(session), std::move(options));
   if (!run) return tl::unexpected(std::move(run).error());
   SignalsBlocked as_on_a_worker;
-  perform(*run, entry, *request);
+  deliver(*run, perform(*run, entry, *request));
   return {};
 }
 
@@ -165,7 +171,7 @@ Result<void> Engine::run_internal(std::int64_t timeout_ns,
 void Engine::overdue(const std::shared_ptr<Run>& run) {
   // The plugin may still come back, or never: its caller has waited long enough, and its worker is
   // replaced.
-  work_.lend(1);
+  pool_of(*run).lend(1);
   Error error;
   {
     Result<void> why = run->time_left() <= 0 ? tl::unexpected(stop_error(BH_DEADLINE_EXCEEDED))
@@ -229,7 +235,7 @@ Result<std::string> Engine::ask(Call& asker, const std::shared_ptr<Server>& serv
   }
   if (people) run.pause_clock();
   bool lent = !run.on_callers_thread();
-  if (lent) work_.lend(1);
+  if (lent) pool_of(run).lend(1);
   auto event = std::make_unique<Event>(BH_EVENT_ASK, server->tag);
   event->id = question->id();
   event->name = std::move(name);
@@ -237,7 +243,7 @@ Result<std::string> Engine::ask(Call& asker, const std::shared_ptr<Server>& serv
   event->question = question;
   server->queue->push(std::move(event));
   auto answer = question->wait(asker);
-  if (lent) work_.lend(-1);
+  if (lent) pool_of(run).lend(-1);
   if (people) run.resume_clock();
   return answer;
 }

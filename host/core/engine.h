@@ -88,8 +88,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Result<void> close(std::chrono::milliseconds timeout);
 
  private:
-  void perform(const std::shared_ptr<Run>& run, const Catalogue::Entry& entry,
-               const struct RequestBody& request);
+  Result<std::string> perform(const std::shared_ptr<Run>& run, const Catalogue::Entry& entry,
+                              const struct RequestBody& request);
+  void deliver(const std::shared_ptr<Run>& run, Result<std::string> outcome);
+  Pool& pool_of(const Run& run) { return run.control_lane() ? control_ : work_; }
   Result<std::shared_ptr<Run>> make_run(std::shared_ptr<const Session> session, RunOptions options);
   void forget(const Run* run);
   void overdue(const std::shared_ptr<Run>& run);

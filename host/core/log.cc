@@ -88,7 +88,12 @@ std::shared_ptr<void> Log::follow(int level, const Session& reader, Follower fol
   std::lock_guard lock(mutex_);
   followers_.push_back(entry);
   find_lowest_locked();
-  return entry;
+  // With it goes what was logged for it alone.
+  return std::shared_ptr<void>(entry.get(), [this, entry](void*) mutable {
+    entry.reset();
+    std::lock_guard relock(mutex_);
+    find_lowest_locked();
+  });
 }
 
 }  // namespace bh

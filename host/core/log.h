@@ -46,7 +46,7 @@ class Log {
   // `whose`: the session on whose behalf it happened, or null. [any]
   void write(const LogRecord& record, const Session* whose);
 
-  // Gets each record as JSON until the returned handle goes. A persona gets its own records alone,
+  // Gets each record as JSON until the returned handle goes, before the log does. A persona gets its own records alone,
   // the operator all. The function must not wait. [any]
   using Follower = std::function<void(const std::string& json)>;
   std::shared_ptr<void> follow(int level, const Session& reader, Follower follower);

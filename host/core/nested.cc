@@ -140,6 +140,7 @@ Result<std::string> run_one(Call& up, const Asked& asked, IoSink& sink, const bh
   options.timeout_ns = io.timeout_ns;
   options.tag = io.tag;
   options.cleanup = (io.flags & BH_RUN_CLEANUP) != 0;
+  options.operation = true;
   Call call(up, sink, *input, options);
   BH_TRY(call.check());
   auto done = entry->spec.run(call, args);

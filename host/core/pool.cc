@@ -20,7 +20,7 @@ struct Pool::State {
   std::mutex mutex;
   std::condition_variable work_there;
   std::condition_variable thread_gone;
-  std::deque<std::function<void()>> work;
+  std::deque<std::function<LastWord()>> work;
   std::size_t most = 0;
   bool queues = false;
   long lent = 0;
@@ -45,19 +45,25 @@ Pool::~Pool() {
 
 void Pool::State::loop() {
   std::unique_lock lock(mutex);
+  idle++;
   for (;;) {
-    idle++;
     bool due = work_there.wait_for(lock, kIdle, [&] { return ended || !work.empty(); });
-    idle--;
     if (work.empty()) {
-      if (!due || ended) return;
-      continue;
+      if (due && !ended) continue;
+      idle--;
+      return;
     }
-    std::function<void()> next = std::move(work.front());
+    idle--;
+    std::function<LastWord()> next = std::move(work.front());
     work.pop_front();
     lock.unlock();
-    next();
+    LastWord last_word = next();
     next = nullptr;  // what it holds may be the last of a runtime: freed outside the lock
+    lock.lock();
+    idle++;
+    lock.unlock();
+    if (last_word) last_word();
+    last_word = nullptr;
     lock.lock();
   }
 }
@@ -73,7 +79,7 @@ void* Pool::thread_main(void* given) {
   return nullptr;
 }
 
-bool Pool::start(std::function<void()> work) {
+bool Pool::start(std::function<LastWord()> work) {
   std::lock_guard lock(state_->mutex);
   if (state_->ended) return false;
   bool free_thread = state_->idle > state_->work.size();

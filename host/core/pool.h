@@ -23,8 +23,11 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
+  // What is left to say when the work is done (who hears it may start the next at once, so the place
+  // is free by then); may be empty. It must not wait.
+  using LastWord = std::function<void()>;
   // False: all are busy, or the pool has ended. [any]
-  bool start(std::function<void()> work);
+  bool start(std::function<LastWord()> work);
 
   // A call that waits for the embedder lends its place to others: lend(1), later lend(-1). Also for
   // a thread that is given up. [any]

@@ -27,6 +27,8 @@ struct Server {
   std::string tool_name;     // of a tool
   json::object tool;         // abi/schemas/tool.json
   std::shared_ptr<const Schema> tool_accepts;
+  std::shared_ptr<const Schema> tool_output;  // null: it promises none
+  bool tool_coerces = false;
   std::shared_ptr<EventQueue> queue;
   std::uint64_t tag = 0;
   std::string persona;

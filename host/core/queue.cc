@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "core/question.h"
 #include "core/run.h"
 
 namespace bh {
@@ -13,6 +14,8 @@ Event::Event(int event_kind, std::uint64_t event_tag)
 
 Event::~Event() {
   if (run) run->return_room(cost);
+  // Nobody took it, so nobody will answer it.
+  if (question) question->give_up("the embedder let the question go unanswered");
 }
 
 void EventQueue::note_ready_locked() { ready_.set(!events_.empty() || wakes_ > 0); }

@@ -29,7 +29,7 @@ Run::Run(std::shared_ptr<Engine> engine, std::shared_ptr<const Session> session,
   }
 }
 
-Run::~Run() = default;
+Run::~Run() { engine_->timer().forget(this); }
 
 Input& Run::input() { return *input_; }
 
@@ -67,18 +67,17 @@ void Run::cancel(bh_status code) {
     }
   }
   trip();
-  if (!options_.on_callers_thread) engine_->timer().arm(shared_from_this(), monotonic_ns() + kGrace);
+  watch_deadline();
 }
 
 bool Run::abandon_if_overdue() {
   std::lock_guard lock(mutex_);
-  if (finished_ || options_.on_callers_thread) return false;
+  if (finished_) return false;
   std::int64_t now = monotonic_ns();
-  if (cancelled_ == BH_OK && paused_ == 0 && deadline_ != kNoLimit && clock_locked() > deadline_ &&
-      stopped_at_ == 0) {
+  if (paused_ == 0 && deadline_ != kNoLimit && clock_locked() >= deadline_ && stopped_at_ == 0) {
     stopped_at_ = now;
   }
-  if (stopped_at_ == 0 || now - stopped_at_ < kGrace) return false;
+  if (options_.on_callers_thread || stopped_at_ == 0 || now - stopped_at_ < kGrace) return false;
   return !abandoned_.exchange(true);
 }
 
@@ -196,17 +195,41 @@ void Run::trip() {
   changed_.notify_all();
 }
 
+// When something may change by time alone, on the monotonic clock.
+std::int64_t Run::next_look_locked() const {
+  if (finished_ || abandoned_.load()) return kNoLimit;
+  std::int64_t at = kNoLimit;
+  if (stopped_at_ != 0 && !options_.on_callers_thread) at = stopped_at_ + kGrace;
+  if (paused_ > 0) return at;  // resume_clock() asks again
+  const std::int64_t now = monotonic_ns();
+  const std::int64_t own = time_left_locked(nullptr);
+  // What passed and was seen needs no second look.
+  if (own != kNoLimit && (own > 0 || stopped_at_ == 0)) {
+    at = std::min(at, now + std::max<std::int64_t>(own, 0));
+  }
+  for (const Call* c : calls_) {
+    const std::int64_t left = time_left_locked(c);
+    if (left != kNoLimit && left > 0) at = std::min(at, now + left);
+  }
+  return at;
+}
+
 void Run::watch_deadline() {
   std::int64_t at = kNoLimit;
   {
     std::lock_guard lock(mutex_);
-    if (paused_ > 0) return;  // resume_clock() comes back here
-    std::int64_t left = time_left_locked(nullptr);
-    for (const Call* c : calls_) left = std::min(left, time_left_locked(c));
-    if (left == kNoLimit) return;
-    at = monotonic_ns() + std::max<std::int64_t>(left, 0);
+    at = next_look_locked();
   }
-  engine_->timer().arm(shared_from_this(), at);
+  if (at != kNoLimit) engine_->timer().arm(shared_from_this(), at);
+}
+
+void Run::watch(Call& call) {
+  {
+    // A call that began after the stop was not there to be told of it.
+    std::lock_guard lock(mutex_);
+    if (stop_reason_locked(call) != BH_OK) call.cancel_fd_.set(true);
+  }
+  watch_deadline();
 }
 
 Result<std::size_t> Run::send(std::string_view bytes) {

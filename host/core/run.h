@@ -35,6 +35,7 @@ struct RunOptions {
   std::int64_t timeout_ns = 0;  // 0: no limit
   bool takes_input = false;
   bool on_callers_thread = false;  // bh_do: nobody frees events meanwhile, so there is no room limit
+  bool control_lane = false;       // whose worker it has
 };
 
 class Run final : public std::enable_shared_from_this<Run>, public Sink {
@@ -47,6 +48,7 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   const std::shared_ptr<const Session>& session_ptr() const { return session_; }
   const std::shared_ptr<EventQueue>& queue() const { return options_.queue; }
   bool on_callers_thread() const { return options_.on_callers_thread; }
+  bool control_lane() const { return options_.control_lane; }
   Input& input();
 
   // The last event. The first call counts: a plugin that is stuck was answered for already.
@@ -73,8 +75,10 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   void stop_tagged(const Call& up, std::uint64_t tag);
   // Something changed that may be a reason to stop: wakes who waits.
   void trip();
-  // A cancel fd was handed out, or a deadline has to be kept: the timer looks after it.
+  // A deadline has to be kept, or a stopped call to be given up in time: the timer looks after it.
   void watch_deadline();
+  // The call's cancel fd was handed out.
+  void watch(Call& call);
 
   // Waits until ready() or a reason of `call` to stop, holding mutex() around ready().
   template <class Ready>
@@ -109,6 +113,7 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   std::unique_ptr<Event> make_event(int kind) const;
   std::int64_t clock_locked() const;
   std::int64_t time_left_locked(const Call* call) const;
+  std::int64_t next_look_locked() const;
   void sleep_locked(const Call& call, std::unique_lock<std::mutex>& lock, std::int64_t at_most);
 
   const std::shared_ptr<Engine> engine_;

@@ -55,7 +55,7 @@ Result<std::size_t> Run::Sent::send(std::string_view bytes) {
     return fail(BH_OUT_OF_RANGE, "nobody reads the input any more", "input_ended");
   }
   if (ended_) {
-    return fail(BH_FAILED_PRECONDITION, "the input was ended by bh_run_send_end()", "input_ended");
+    return fail(BH_OUT_OF_RANGE, "the input was ended by bh_run_send_end()", "input_ended");
   }
   std::size_t held = buffer_.size() - begin_;
   std::size_t taken = std::min(bytes.size(), kRoom - std::min(kRoom, held));

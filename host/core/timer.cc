@@ -17,7 +17,12 @@ Timer::~Timer() { end(); }
 void Timer::arm(const std::shared_ptr<Run>& run, std::int64_t at) {
   std::lock_guard lock(mutex_);
   if (ended_) return;
-  due_.emplace(at, run);
+  auto known = look_of_.find(run.get());
+  if (known != look_of_.end()) {
+    if (known->second->first <= at) return;
+    due_.erase(known->second);
+  }
+  look_of_[run.get()] = due_.emplace(at, Look{run.get(), run});
   if (!started_) {
     started_ = true;
     SignalsBlocked inherited_by_the_thread;
@@ -25,6 +30,14 @@ void Timer::arm(const std::shared_ptr<Run>& run, std::int64_t at) {
   } else {
     changed_.notify_one();
   }
+}
+
+void Timer::forget(const Run* run) {
+  std::lock_guard lock(mutex_);
+  auto known = look_of_.find(run);
+  if (known == look_of_.end()) return;
+  due_.erase(known->second);
+  look_of_.erase(known);
 }
 
 void Timer::end() {
@@ -37,6 +50,7 @@ void Timer::end() {
   // The last owner of a runtime may be an event that the timer itself let go of.
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
+    *gone_ = true;
   } else {
     thread_.join();
   }
@@ -49,14 +63,13 @@ void Timer::look_at(const std::shared_ptr<Run>& run) {
     overdue_(run);
     return;
   }
-  std::int64_t left = run->time_left();
-  if (left == kNoLimit || run->abandoned()) return;
-  // Past its deadline: look again when its grace has gone.
-  arm(run, monotonic_ns() + (left > 0 ? left : 2 * kSecond));
+  run->watch_deadline();
 }
 
 void Timer::loop() {
+  bool gone = false;
   std::unique_lock lock(mutex_);
+  gone_ = &gone;
   while (!ended_) {
     if (due_.empty()) {
       changed_.wait(lock);
@@ -67,11 +80,13 @@ void Timer::loop() {
       changed_.wait_for(lock, std::chrono::nanoseconds(rest));
       continue;
     }
-    std::shared_ptr<Run> run = due_.begin()->second.lock();
+    std::shared_ptr<Run> run = due_.begin()->second.run.lock();
+    look_of_.erase(due_.begin()->second.which);
     due_.erase(due_.begin());
     lock.unlock();
     if (run) look_at(run);
     run.reset();
+    if (gone) return;  // the run was the last that held the engine, and so this timer
     lock.lock();
   }
 }

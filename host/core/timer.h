@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 namespace bh {
 
@@ -22,8 +23,10 @@ class Timer {
   Timer& operator=(const Timer&) = delete;
   ~Timer();
 
-  // Looks at the run at that time (monotonic ns). [any]
+  // Looks at the run at that time (monotonic ns), or before where an earlier look is due. [any]
   void arm(const std::shared_ptr<Run>& run, std::int64_t at);
+  // The run is no more. [any]
+  void forget(const Run* run);
   // [any] [blocking]
   void end();
 
@@ -34,10 +37,18 @@ class Timer {
   const std::function<void(const std::shared_ptr<Run>&)> overdue_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::multimap<std::int64_t, std::weak_ptr<Run>> due_;
+  struct Look {
+    const Run* which;
+    std::weak_ptr<Run> run;
+  };
+  using Due = std::multimap<std::int64_t, Look>;
+  Due due_;
+  // One look a run: a run that makes many calls with limits costs no more than one.
+  std::unordered_map<const Run*, Due::iterator> look_of_;
   std::thread thread_;
   bool started_ = false;
   bool ended_ = false;
+  bool* gone_ = nullptr;  // on the thread's stack: the timer went while that thread was in look_at()
 };
 
 }  // namespace bh

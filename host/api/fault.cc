@@ -1,5 +1,7 @@
 #include "api/handles.h"
 
+#include <unistd.h>
+
 namespace bh::api {
 
 bh_status tell(bh_fault** out, Error error) noexcept {
@@ -29,6 +31,12 @@ Result<void> same_runtime(const bh_session& s, const bh_queue& q) {
   if (s.engine == q.engine) return {};
   return fail(BH_INVALID_ARGUMENT, "the session and the queue belong to two runtimes",
               "two_runtimes", {{"field", "q"}});
+}
+
+Result<void> usable(const bh_request& r) {
+  if (r.pid == ::getpid()) return {};
+  return fail(BH_FAILED_PRECONDITION,
+              "this request was made before fork(); make another one in the child", "forked");
 }
 
 }  // namespace bh::api

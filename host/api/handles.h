@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bulkhead/host.h>
+#include <sys/types.h>
 
 #include <exception>
 #include <memory>
@@ -39,6 +40,7 @@ struct bh_request {
   std::shared_ptr<bh::RequestBody> body;  // copied when it is changed after a start
   std::int64_t timeout_ms = 0;
   bool takes_input = false;
+  pid_t pid = 0;  // whose it is
 };
 
 struct bh_run {
@@ -61,6 +63,9 @@ struct bh_ask {
 
 namespace bh::api {
 
+// FAILED_PRECONDITION in the child of a fork: a request belongs to no runtime that could say it.
+Result<void> usable(const bh_request& r);
+
 // Fills *out where there is one; returns the code.
 bh_status tell(bh_fault** out, Error error) noexcept;
 
@@ -69,6 +74,9 @@ Result<void> same_runtime(const bh_session& s, const bh_queue& q);
 
 // NULL where something is needed.
 bh_status missing(bh_fault** out, const char* what) noexcept;
+
+// NULL is the empty text with the length 0 and nothing else.
+inline bool absent(const void* data, std::size_t size) { return data == nullptr && size > 0; }
 
 inline std::string_view view(const void* data, std::size_t size) {
   return data != nullptr ? std::string_view(static_cast<const char*>(data), size)

@@ -103,6 +103,13 @@ bh_ask* bh_event_ask(bh_event* e) noexcept {
   }
 }
 
-void bh_event_free(bh_event* e) noexcept { std::unique_ptr<bh_event> gone(e); }
+void bh_event_free(bh_event* e) noexcept {
+  if (e == nullptr) return;
+  // In the child of a fork the locks behind it may be held for ever.
+  const bh::Event& event = *e->event;
+  if (event.run && event.run->engine().forked()) return;
+  if (event.question && event.question->engine()->forked()) return;
+  std::unique_ptr<bh_event> gone(e);
+}
 
 }  // extern "C"

@@ -3,10 +3,13 @@
 #include "base/utf8.h"
 #include "operations/catalogue.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 namespace {
 
+using bh::api::absent;
 using bh::api::guarded;
 using bh::api::missing;
 using bh::api::view;
@@ -34,6 +37,7 @@ bh_status bh_request_new(const char* operation, size_t operation_len, bh_request
                          bh_fault** f) noexcept {
   if (out == nullptr) return missing(f, "out");
   *out = nullptr;
+  if (operation == nullptr) return missing(f, "operation");
   return guarded(f, [&]() -> bh::Result<void> {
     const bh::Catalogue& all = bh::catalogue();
     const auto* entry = all.find(view(operation, operation_len));
@@ -43,6 +47,7 @@ bh_status bh_request_new(const char* operation, size_t operation_len, bh_request
     auto made = std::make_unique<bh_request>();
     made->entry = entry;
     made->body = std::make_shared<bh::RequestBody>();
+    made->pid = ::getpid();
     *out = made.release();
     return {};
   });
@@ -50,7 +55,9 @@ bh_status bh_request_new(const char* operation, size_t operation_len, bh_request
 
 bh_status bh_request_args(bh_request* r, const char* json, size_t json_len, bh_fault** f) noexcept {
   if (r == nullptr) return missing(f, "r");
+  if (absent(json, json_len)) return missing(f, "json");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(bh::api::usable(*r));
     auto args = bh::checked_arguments(*r->entry, view(json, json_len));
     if (!args) return tl::unexpected(std::move(args).error());
     own_body(*r).args = std::move(*args);
@@ -61,7 +68,11 @@ bh_status bh_request_args(bh_request* r, const char* json, size_t json_len, bh_f
 bh_status bh_request_attach(bh_request* r, const char* name, size_t name_len, const char* type,
                             size_t type_len, const void* data, size_t size, bh_fault** f) noexcept {
   if (r == nullptr) return missing(f, "r");
+  if (absent(name, name_len)) return missing(f, "name");
+  if (absent(type, type_len)) return missing(f, "type");
+  if (absent(data, size)) return missing(f, "data");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(bh::api::usable(*r));
     if (size > bh::kMaxAttachment) {
       return bh::fail(BH_RESOURCE_EXHAUSTED,
                       "an attachment above 64 MiB was given; send it as input instead "
@@ -82,6 +93,7 @@ bh_status bh_request_attach(bh_request* r, const char* name, size_t name_len, co
 bh_status bh_request_timeout(bh_request* r, int64_t timeout_ms, bh_fault** f) noexcept {
   if (r == nullptr) return missing(f, "r");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(bh::api::usable(*r));
     if (timeout_ms < 0 || timeout_ms > INT64_MAX / 1'000'000) {
       return bh::fail(BH_INVALID_ARGUMENT,
                       "a time limit is 0 (none) to 9223372036854 milliseconds", "timeout",
@@ -95,6 +107,7 @@ bh_status bh_request_timeout(bh_request* r, int64_t timeout_ms, bh_fault** f) no
 bh_status bh_request_input(bh_request* r, bh_fault** f) noexcept {
   if (r == nullptr) return missing(f, "r");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(bh::api::usable(*r));
     if (r->entry->spec.input.empty()) {
       return bh::fail(BH_INVALID_ARGUMENT, r->entry->spec.name + " takes no input", "no_input");
     }
@@ -112,6 +125,7 @@ bh_status bh_start(bh_session* s, const bh_request* r, bh_queue* q, uint64_t tag
   if (r == nullptr) return missing(f, "r");
   if (q == nullptr) return missing(f, "q");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(s->engine->usable());
     BH_TRY(bh::api::same_runtime(*s, *q));
     // Checked again here because arguments may never have been set.
     if (r->body->args.empty()) BH_TRY(bh::checked_arguments(*r->entry, "{}"));
@@ -133,6 +147,7 @@ bh_status bh_do(bh_session* s, const bh_request* r, bh_queue* q, uint64_t tag,
   if (r == nullptr) return missing(f, "r");
   if (q == nullptr) return missing(f, "q");
   return guarded(f, [&]() -> bh::Result<void> {
+    BH_TRY(s->engine->usable());
     BH_TRY(bh::api::same_runtime(*s, *q));
     if (r->takes_input) {
       return bh::fail(BH_INVALID_ARGUMENT,

@@ -8,6 +8,7 @@
 
 namespace {
 
+using bh::api::absent;
 using bh::api::guarded;
 using bh::api::missing;
 using bh::api::view;
@@ -32,6 +33,7 @@ bh_status bh_runtime_new(const char* config, size_t config_len, bh_runtime** out
                          bh_fault** f) noexcept {
   if (out == nullptr) return missing(f, "out");
   *out = nullptr;
+  if (absent(config, config_len)) return missing(f, "config");
   return guarded(f, [&]() -> bh::Result<void> {
     auto engine = build(view(config, config_len));
     if (!engine) return tl::unexpected(std::move(engine).error());
@@ -76,6 +78,7 @@ bh_status bh_session_new(bh_runtime* rt, const char* config, size_t config_len, 
   if (rt == nullptr) return missing(f, "rt");
   if (out == nullptr) return missing(f, "out");
   *out = nullptr;
+  if (absent(config, config_len)) return missing(f, "config");
   return guarded(f, [&]() -> bh::Result<void> {
     BH_TRY(rt->engine->usable());
     auto session = bh::read_session_config(view(config, config_len));
@@ -88,6 +91,10 @@ bh_status bh_session_new(bh_runtime* rt, const char* config, size_t config_len, 
   });
 }
 
-void bh_session_free(bh_session* s) noexcept { std::unique_ptr<bh_session> gone(s); }
+void bh_session_free(bh_session* s) noexcept {
+  // In the child of a fork what hangs on it is the parent's: forgotten, not ended.
+  if (s != nullptr && s->engine->forked()) return;
+  std::unique_ptr<bh_session> gone(s);
+}
 
 }  // extern "C"

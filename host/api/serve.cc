@@ -1,11 +1,13 @@
 // bh_serve and bh_ask_*: the embedder answers.
 #include "api/handles.h"
+#include "base/utf8.h"
 #include "operations/toolsets.h"
 
 #include <utility>
 
 namespace {
 
+using bh::api::absent;
 using bh::api::guarded;
 using bh::api::missing;
 using bh::api::view;
@@ -21,6 +23,8 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
     server->tool_name = (*compiled)->name;
     server->tool = (*compiled)->definition;
     server->tool_accepts = (*compiled)->accepts;
+    server->tool_coerces = (*compiled)->coerces;
+    server->tool_output = (*compiled)->output;
     return server;
   }
   server->answers = bh::json::get_string(*what, "answers");
@@ -37,7 +41,11 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
 template <class Body>
 bh_status on_ask(bh_ask* a, bh_fault** f, Body body) noexcept {
   if (a == nullptr) return missing(f, "a");
-  return guarded(f, [&]() -> bh::Result<void> { return body(*a->question); });
+  return guarded(f, [&]() -> bh::Result<void> {
+    auto engine = a->question->engine();
+    if (engine->forked()) return engine->usable();
+    return body(*a->question);
+  });
 }
 
 }  // namespace
@@ -50,6 +58,7 @@ bh_status bh_serve(bh_session* s, const char* what, size_t what_len, bh_queue* q
   if (q == nullptr) return missing(f, "q");
   if (out == nullptr) return missing(f, "out");
   *out = nullptr;
+  if (absent(what, what_len)) return missing(f, "what");
   return guarded(f, [&]() -> bh::Result<void> {
     BH_TRY(s->engine->usable());
     BH_TRY(bh::api::same_runtime(*s, *q));
@@ -87,6 +96,7 @@ bh_status bh_ask_emit(bh_ask* a, int32_t stream, const void* data, size_t size, 
                       bh_fault** f) noexcept {
   if (taken != nullptr) *taken = 0;
   if (taken == nullptr) return missing(f, "taken");
+  if (absent(data, size)) return missing(f, "data");
   return on_ask(a, f, [&](bh::Question& question) -> bh::Result<void> {
     auto took = question.emit(stream, view(data, size));
     if (!took) return tl::unexpected(std::move(took).error());
@@ -97,11 +107,18 @@ bh_status bh_ask_emit(bh_ask* a, int32_t stream, const void* data, size_t size, 
 
 bh_status bh_ask_attach(bh_ask* a, const char* name, size_t name_len, const char* type,
                         size_t type_len, const void* data, size_t size, bh_fault** f) noexcept {
+  if (absent(name, name_len)) return missing(f, "name");
+  if (absent(type, type_len)) return missing(f, "type");
+  if (absent(data, size)) return missing(f, "data");
   return on_ask(a, f, [&](bh::Question& question) -> bh::Result<void> {
     if (size > bh::kMaxAttachment) {
       return bh::fail(BH_RESOURCE_EXHAUSTED,
                       "an attachment above 64 MiB was given; stream it with bh_ask_emit()",
                       "attachment_too_large", {{"field", "data"}});
+    }
+    if (!bh::utf8::valid(view(name, name_len)) || !bh::utf8::valid(view(type, type_len))) {
+      return bh::fail(BH_INVALID_ARGUMENT, "the attachment's name or type is not UTF-8", "utf8",
+                      {{"field", "name"}});
     }
     return question.attach({std::string(view(name, name_len)), std::string(view(type, type_len)),
                             std::string(view(data, size))});
@@ -109,6 +126,7 @@ bh_status bh_ask_attach(bh_ask* a, const char* name, size_t name_len, const char
 }
 
 bh_status bh_ask_result(bh_ask* a, const char* json, size_t json_len, bh_fault** f) noexcept {
+  if (absent(json, json_len)) return missing(f, "json");
   return on_ask(a, f, [&](bh::Question& question) -> bh::Result<void> {
     auto parsed = bh::json::parse(view(json, json_len));
     if (!parsed) return tl::unexpected(parsed.error().within("the answer"));
@@ -118,9 +136,11 @@ bh_status bh_ask_result(bh_ask* a, const char* json, size_t json_len, bh_fault**
 
 bh_status bh_ask_fail(bh_ask* a, bh_status code, const char* msg, size_t msg_len,
                       const char* details, size_t details_len, bh_fault** f) noexcept {
+  if (absent(msg, msg_len)) return missing(f, "msg");
+  if (absent(details, details_len)) return missing(f, "details");
   return on_ask(a, f, [&](bh::Question& question) -> bh::Result<void> {
     bool known = code >= BH_CANCELLED && code <= BH_UNAUTHENTICATED;
-    bh::Error error{known ? code : BH_UNKNOWN, std::string(view(msg, msg_len)), {}};
+    bh::Error error{known ? code : BH_UNKNOWN, bh::utf8::repair(view(msg, msg_len)), {}};
     if (bh::json::parse_object(view(details, details_len))) {
       error.details = std::string(view(details, details_len));
     }
@@ -143,7 +163,7 @@ bh_status bh_ask_session(bh_ask* a, bh_session** out, bh_fault** f) noexcept {
 }
 
 void bh_ask_free(bh_ask* a) noexcept {
-  if (a == nullptr) return;
+  if (a == nullptr || a->question->engine()->forked()) return;
   std::unique_ptr<bh_ask> gone(a);
   try {
     gone->question->give_up("the embedder let the question go unanswered");

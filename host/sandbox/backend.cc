@@ -37,22 +37,24 @@ Result<json::object> Backend::create(Call& up, const std::string& id, const std:
                                      void** handle) const {
   PassSink progress(up);
   NoInput none;
-  return report_of(drive(up, host_, who("create"), progress, none,
-                         [&](bh_call* call) {
-                           return table_.create(self_, call, id.data(), id.size(), profile.data(),
-                                                profile.size(), handle);
-                         }),
-                   "create");
+  void* made = nullptr;
+  auto told = drive(up, host_, who("create"), progress, none, [&](bh_call* call) {
+    return table_.create(self_, call, id.data(), id.size(), profile.data(), profile.size(), &made);
+  });
+  // What it wrote there before it failed is no handle.
+  if (told) *handle = made;
+  return report_of(std::move(told), "create");
 }
 
 Result<json::object> Backend::find(Call& up, const std::string& id, void** handle) const {
   NullSink nowhere;
   NoInput none;
-  return report_of(drive(up, host_, who("find"), nowhere, none,
-                         [&](bh_call* call) {
-                           return table_.find(self_, call, id.data(), id.size(), handle);
-                         }),
-                   "find");
+  void* found = nullptr;
+  auto told = drive(up, host_, who("find"), nowhere, none, [&](bh_call* call) {
+    return table_.find(self_, call, id.data(), id.size(), &found);
+  });
+  if (told) *handle = found;
+  return report_of(std::move(told), "find");
 }
 
 Result<void> Backend::destroy(Call& up, const std::string& id) const {

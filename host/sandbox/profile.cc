@@ -10,7 +10,7 @@ namespace bh {
 namespace {
 
 Failure refused(const std::string& path, const std::string& why) {
-  return fail(BH_FAILED_PRECONDITION, "the workspace " + json::quote(path) + " is refused: " + why,
+  return fail(BH_PERMISSION_DENIED, "the workspace " + json::quote(path) + " is refused: " + why,
               "workspace_refused",
               {{"field", "/workspace"},
                {"remedy", "name a project folder, with --workspace or \"workspace\""}});
@@ -41,6 +41,18 @@ bool lies_in(const std::string& path, const std::string& folder) {
          path[folder.size()] == '/';
 }
 
+// The hidden folder that it lies in or is, or empty. Both sides without links: the operator's
+// settings may name the folders by way of one.
+std::string hidden_around(const std::string& path, const SandboxSettings& settings) {
+  for (const std::string& hidden : settings.hide) {
+    std::unique_ptr<char, void (*)(void*)> real(::realpath(hidden.c_str(), nullptr), &std::free);
+    for (const std::string& folder : {hidden, std::string(real ? real.get() : "")}) {
+      if (!folder.empty() && (path == folder || lies_in(path, folder))) return hidden;
+    }
+  }
+  return {};
+}
+
 // A whole disk or home is too much to hand over, and what holds the hides would show them.
 Result<void> check_workspace(const std::string& path, const SandboxSettings& settings) {
   if (path == "/") return refused(path, "it is the whole file system");
@@ -50,11 +62,32 @@ Result<void> check_workspace(const std::string& path, const SandboxSettings& set
   if (!settings.home.empty() && lies_in(settings.home, path)) {
     return refused(path, "your home folder lies in it");
   }
-  for (const std::string& hidden : settings.hide) {
-    if (path == hidden || lies_in(path, hidden)) {
-      return refused(path, "it lies in " + hidden + ", which no sandbox may show");
-    }
+  const std::string hidden = hidden_around(path, settings);
+  if (!hidden.empty()) {
+    return refused(path, "it lies in " + hidden + ", which no sandbox may show");
   }
+  return {};
+}
+
+// A caller's own HOME, /tmp or mount. Backends mount such a source wherever it lies, because the
+// host names it too: another persona's folders must not be within a caller's reach.
+Result<void> check_source(json::object& part, const std::string& field,
+                          const SandboxSettings& settings) {
+  const std::string source(json::get_string(part, "source"));
+  std::unique_ptr<char, void (*)(void*)> real(::realpath(source.c_str(), nullptr), &std::free);
+  if (source.empty() || source[0] != '/' || !real) {
+    return fail(BH_FAILED_PRECONDITION,
+                field + ": " + json::quote(source) + " is not the absolute path of what is there",
+                "source", {{"field", field}});
+  }
+  const std::string hidden = hidden_around(real.get(), settings);
+  if (!hidden.empty()) {
+    return fail(BH_PERMISSION_DENIED,
+                field + ": " + json::quote(source) + " lies in " + hidden +
+                    ", which no sandbox may show",
+                "hidden", {{"field", field}});
+  }
+  part["source"] = real.get();
   return {};
 }
 
@@ -97,10 +130,21 @@ Result<json::object> resolve_profile(const SandboxWish& wish, const SandboxSetti
   profile["workspace"].get_object()["source"] = source;
 
   for (std::string_view own : {"home", "tmp"}) {
-    if (profile.contains(own)) continue;
+    if (profile.contains(own)) {
+      BH_TRY(check_source(profile[own].as_object(), "/profile/" + std::string(own) + "/source",
+                          settings));
+      continue;
+    }
     auto folder = root.folder(folders + "/" + std::string(own));
     if (!folder) return tl::unexpected(std::move(folder).error());
     profile[own] = {{"source", *folder}};
+  }
+  if (profile.contains("mounts")) {
+    std::size_t index = 0;
+    for (json::value& mount : profile["mounts"].as_array()) {
+      BH_TRY(check_source(mount.as_object(),
+                          "/profile/mounts/" + std::to_string(index++) + "/source", settings));
+    }
   }
   fill_object(profile, "network", {{"mode", settings.network}});
   fill_object(profile, "limits", settings.limits);

@@ -26,6 +26,12 @@ void add_members(std::vector<std::string>& out, const json::object& profile,
   }
 }
 
+// The line of the rule itself, or of the group that it belongs to.
+bool answers_for(std::string_view line, std::string_view rule) {
+  if (line == rule) return true;
+  return rule.find(':') == std::string_view::npos && line == rule.substr(0, rule.find('.'));
+}
+
 }  // namespace
 
 std::vector<std::string> rules_of(const json::object& profile) {
@@ -57,8 +63,9 @@ json::object complete_report(json::object report, const json::object& profile,
   };
   for (const std::string& rule : taken_out) add(rule, "this backend does not know the rule");
   for (const std::string& rule : rules_of(profile)) {
-    // A backend may answer for a whole group: "network" for network.mode.
-    if (told.count(rule.substr(0, rule.find('.'))) == 0) {
+    // A backend may answer for a whole group: "network" for network.mode. A path's dots are its own.
+    const std::size_t dot = rule.find(':') == std::string::npos ? rule.find('.') : std::string::npos;
+    if (told.count(rule.substr(0, dot)) == 0) {
       add(rule, "the backend does not say that it does this");
     }
   }
@@ -76,9 +83,11 @@ Result<void> check_required(const json::object& report, const std::vector<std::s
     if (rules != nullptr) {
       for (const json::value& line : *rules) {
         const json::object* o = line.if_object();
-        if (o == nullptr || json::get_string(*o, "rule") != name) continue;
+        if (o == nullptr || !answers_for(json::get_string(*o, "rule"), name)) continue;
         status = json::get_string(*o, "status");
         reason = json::get_string(*o, "reason");
+        // Of two lines the weaker one holds.
+        if (status != "enforced") break;
       }
     }
     if (status == "enforced") continue;

@@ -94,6 +94,11 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, Shape shape, const st
   auto report = backend.create(up, id, shape.for_backend, &sandbox->handle);
   Result<json::object> judged =
       report ? shape.judged(std::move(*report)) : Result<json::object>(std::move(report));
+  if (judged) {
+    record.state = "running";
+    record.report = *judged;
+    if (auto put = records_.put(record); !put) judged = tl::unexpected(std::move(put).error());
+  }
   if (!judged) {
     CallOptions cleanup;
     cleanup.cleanup = true;
@@ -105,9 +110,6 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, Shape shape, const st
     return tl::unexpected(std::move(judged).error());
   }
   sandbox->report = std::move(*judged);
-  record.state = "running";
-  record.report = sandbox->report;
-  BH_TRY(records_.put(record));
   std::lock_guard lock(mutex_);
   handles_[id] = sandbox;
   return sandbox;
@@ -152,7 +154,10 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::default_of(Call& up, const SandboxWi
     auto known = defaults_.find(key);
     if (known != defaults_.end()) {
       auto at = handles_.find(known->second);
-      if (at != handles_.end()) return at->second;
+      // Another process may have ended it: the record says, the handle does not.
+      if (at != handles_.end() && records_.default_of(key) == known->second) return at->second;
+      handles_.erase(known->second);
+      defaults_.erase(known);
     }
   }
   // Two processes that need the same one at once make it once.

@@ -30,7 +30,8 @@ Call::Call(Run& run, Sink& sink, Input& input)
 
 Call::Call(Call& up, Sink& sink, Input& input, const CallOptions& options)
     : run_(up.run_), up_(&up), sink_(sink), input_(input), needs_(options.needs),
-      tag_(options.tag), cleanup_(options.cleanup), depth_(up.depth_ + (options.operation ? 1 : 0)) {
+      tag_(options.tag), cleanup_(options.cleanup),
+      depth_(up.depth_ + (options.operation ? 1 : 0)) {
   api = call_api();
   host = options.host;
   std::int64_t limit = options.timeout_ns > 0 ? options.timeout_ns : kNoLimit;

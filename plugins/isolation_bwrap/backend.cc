@@ -150,7 +150,9 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::create(sdk::Call& call, std:
   const isolation::Cgroup group = shared_->group(id);
   if (group.used()) {
     if (auto st = group.make(true); !st) return std::move(st).failure();
-    if (auto st = group.limit(prepared->profile.limits); !st) return std::move(st).failure();
+    const Status st = group.limit(prepared->profile.limits);
+    group.remove_if_empty();
+    if (!st) return st.failure();
   }
   Facts facts;
   facts.ids = prepared->who.ids;

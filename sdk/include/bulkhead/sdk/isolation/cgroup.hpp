@@ -121,6 +121,11 @@ class Cgroup {
     for (const auto& folder : unique_folders()) kill_in(folder);
   }
 
+  // Only where nothing is in it and nothing below it: an idle sandbox keeps no group.
+  void remove_if_empty() const {
+    for (const auto& folder : unique_folders()) (void)::rmdir(folder.c_str());
+  }
+
   // With what is below it. False while something is still in there.
   bool remove() const {
     bool all = true;

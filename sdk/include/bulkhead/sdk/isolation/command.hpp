@@ -44,12 +44,34 @@ class Leaf {
   Leaf(const Leaf&) = delete;
   Leaf& operator=(const Leaf&) = delete;
   ~Leaf() {
-    if (!group.used() || group.remove()) return;
-    // Only what got out of the helper's reach can be in there still.
-    group.kill();
-    (void)group.remove();
+    if (!group.used()) return;
+    if (!group.remove()) {
+      // Only what got out of the helper's reach can be in there still.
+      group.kill();
+      (void)group.remove();
+    }
+    sandbox.remove_if_empty();
   }
-  Cgroup group;
+
+  // Makes the sandbox's group and the command's below it.
+  Status make(const Cgroup& around, const std::string& name, const Limits& profile,
+              const Limits& command) {
+    if (!around.used()) return {};
+    sandbox = around;
+    group = around.child(name);
+    Status st;
+    // A command that ends may take the empty group above away just now: then it is made again.
+    for (int attempt = 0; attempt < 16; ++attempt) {
+      st = sandbox.make(true);
+      if (st) st = sandbox.limit(profile);
+      if (st) st = group.make(false);
+      if (st || errno != ENOENT) break;
+    }
+    if (st) st = group.limit(command);
+    if (st) group.whole_kill();
+    return st;
+  }
+  Cgroup sandbox, group;
 };
 
 }  // namespace detail
@@ -67,14 +89,9 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
                    const Limits& profile, const Limits& command, Make make) {
   CommandSetting setting;
   detail::Leaf leaf;
-  const Cgroup group = all.group(id);
-  if (group.used()) {
-    if (auto st = group.make(true); !st) return st;
-    if (auto st = group.limit(profile); !st) return st;
-    leaf.group = group.child("e-" + Store::file_name(what.id()));
-    if (auto st = leaf.group.make(false); !st) return st;
-    if (auto st = leaf.group.limit(command); !st) return st;
-    leaf.group.whole_kill();
+  const std::string name = "e-" + Store::file_name(what.id());
+  if (auto st = leaf.make(all.group(id), name, profile, command); !st) return st;
+  if (leaf.group.used()) {
     auto doors = leaf.group.doors();
     if (!doors) return std::move(doors).failure();
     setting.doors = std::move(*doors);

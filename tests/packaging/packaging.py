@@ -174,7 +174,9 @@ def embedders():
     abi = step("pkg-config bulkhead-abi", ["pkg-config", "--cflags", "bulkhead-abi"], env).split()
     step("the ABI's headers alone", [args.cc, "-std=c99", *abi, "-fsyntax-only", "-Wall", "-Werror",
                                      os.path.join(args.source, "samples", "plugin_c", "member.c")])
-    folder = build("embed_subfolder", source, f"-DBULKHEAD_SOURCE={args.source}", warnings="")
+    # It compiles the library once more; what is tried is that it can be, so without optimising.
+    folder = build("embed_subfolder", source, f"-DBULKHEAD_SOURCE={args.source}",
+                   "-DCMAKE_BUILD_TYPE=", warnings="")
     embedder("add_subdirectory", os.path.join(folder, "embed_c"))
 
 

@@ -199,7 +199,7 @@ sdk::ToolResult answer(const Command& command, const Outcome& o, Reports& report
   for (const json::value& one : o.denials) {
     if (const std::string what = denial(one); !what.empty()) line(text, what);
   }
-  if (o.leftovers) line(text, "processes that the command left behind were ended");
+  if (o.leftovers && !o.stopped()) line(text, "processes that the command left behind were ended");
   if (o.output_open) line(text, "something kept the output open when the command had ended");
   if (text.empty()) text = "(no output)";
 

@@ -116,7 +116,7 @@ static bh_status run_upper(bh_call *call) {
     for (i = 0; i < got; i++) {
       if (buffer[i] >= 'a' && buffer[i] <= 'z') buffer[i] = (char)(buffer[i] - 'a' + 'A');
     }
-    st = call->api->emit(call, BH_STREAM_STDOUT, buffer, got);
+    st = call->api->emit(call, BH_STREAM_DATA, buffer, got);
     if (st != BH_OK) return st;
     bytes += got;
   }

@@ -135,7 +135,9 @@ SandboxSettings sandbox_settings(const json::object& config) {
   if (const json::object* env = json::get_object(*defaults, "env")) {
     if (const json::array* allow = json::get_array(*env, "allow")) {
       out.env_allow.clear();
-      for (const json::value& v : *allow) out.env_allow.emplace_back(v.get_string().c_str());
+      for (const json::value& v : *allow) {
+        out.env_allow.emplace_back(std::string_view(v.get_string()));
+      }
     }
   }
   return out;
@@ -202,7 +204,8 @@ Result<Session> read_session_config(std::string_view text) {
     if (key == "operator" && member.value().is_bool()) {
       out.is_operator = member.value().get_bool();
     } else if (key == "persona" && member.value().is_string()) {
-      out.persona = member.value().get_string().c_str();
+      // With its length: a NUL inside must not make it another persona's name.
+      out.persona = std::string_view(member.value().get_string());
     } else {
       return fail(BH_INVALID_ARGUMENT,
                   "the session's configuration takes {\"persona\":NAME} or {\"operator\":true}, not " +

@@ -76,7 +76,7 @@ Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
   if (const json::array* needs = json::get_array(definition, "needs")) {
     for (const json::value& v : *needs) {
       if (!v.is_string()) return faulty(tool->name, "lists a need that is not text");
-      std::string need(v.get_string().c_str());
+      std::string need{std::string_view(v.get_string())};
       tool->needs.insert(need.substr(0, need.find('/')));
     }
   }

@@ -162,7 +162,7 @@ std::vector<std::string> required_of(const json::object& profile, const std::str
   std::vector<std::string> out;
   if (const json::array* list = json::get_array(profile, "required")) {
     for (const json::value& v : *list) {
-      if (v.is_string()) out.emplace_back(v.get_string().c_str());
+      if (v.is_string()) out.emplace_back(std::string_view(v.get_string()));
     }
     return out;
   }

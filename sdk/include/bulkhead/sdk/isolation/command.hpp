@@ -16,8 +16,13 @@ struct Sandboxes {
   RunningCommands running;
   CgroupPlace cgroups;
 
+  // Named after the state folder too: groups are the machine's, and two hosts on it may give the
+  // same owner and id.
   Cgroup group(std::string_view id) const {
-    return Cgroup(cgroups, "bulkhead-" + owner + "-" + std::string(id));
+    struct stat st {};
+    (void)::stat(store.folder().c_str(), &st);
+    return Cgroup(cgroups, "bulkhead-" + owner + "-" + std::string(id) + "-" +
+                               std::to_string(st.st_dev) + "-" + std::to_string(st.st_ino));
   }
 };
 

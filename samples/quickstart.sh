@@ -32,7 +32,7 @@ memory_jobs=$(awk '/^MemAvailable:/ { print int($2 / 1500000) }' /proc/meminfo)
 jobs=$((memory_jobs < 1 ? 1 : memory_jobs < cores ? memory_jobs : cores))
 # A line each tenth of the way; the whole of it is in the log.
 show_progress() {
-  local line done all shown=-1 tenth
+  local line done all shown=0 tenth
   while IFS= read -r line; do
     printf '%s\n' "$line" >>"$log"
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then

@@ -7,8 +7,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace bh {
 namespace {
@@ -47,42 +51,86 @@ struct CloseDir {
   void operator()(DIR* d) const { ::closedir(d); }
 };
 
-Result<void> empty_folder(int folder, int depth) {
-  // Each level holds one fd and one stack frame; nobody's real tree is this deep.
-  if (depth > 4000) return fail(BH_RESOURCE_EXHAUSTED, "the folder is nested too deeply to remove");
-  int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return fail_errno(errno, "opening a folder to empty it");
-  std::unique_ptr<DIR, CloseDir> dir(::fdopendir(copy));
-  if (!dir) {
-    int number = errno;
-    ::close(copy);
-    return fail_errno(number, "reading a folder to empty it");
-  }
-  while (const dirent* entry = ::readdir(dir.get())) {
-    std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) continue;
-    if (errno != EISDIR && errno != EPERM && errno != EACCES) return fail_errno(errno, name);
-    int denied = errno;
-    Fd child(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!child && errno == EACCES) {
-      // Whoever made it may have taken its owner's rights away.
-      Fd pinned(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (pinned) {
-        std::string self = "/proc/self/fd/" + std::to_string(pinned.get());
-        ::chmod(self.c_str(), 0700);
-        child = Fd(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      }
+// Opens a folder from which whoever made it may have taken its owner's rights away.
+Fd open_closed(int parent, const std::string& name) {
+  const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Fd folder(::openat(parent, name.c_str(), flags));
+  if (folder || errno != EACCES) return folder;
+  Fd pinned(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!pinned) return pinned;
+  std::string self = "/proc/self/fd/" + std::to_string(pinned.get());
+  ::chmod(self.c_str(), 0700);
+  return Fd(::openat(parent, name.c_str(), flags));
+}
+
+// Empties a folder that a sandbox has written to: of any depth, with any modes, links not followed.
+class Remover {
+ public:
+  explicit Remover(int top) : top_(top) {}
+
+  Result<void> run() {
+    BH_TRY(empty(top_, 0));
+    while (!moved_.empty()) {
+      std::string name = std::move(moved_.back());
+      moved_.pop_back();
+      BH_TRY(remove_folder(top_, name, 0));
     }
-    if (!child) return fail_errno(denied == EISDIR ? errno : denied, name);
+    return {};
+  }
+
+ private:
+  // Each level holds two fds and a stack frame, so a deeper folder is brought up first.
+  static constexpr int kDeepest = 64;
+
+  Result<void> empty(int folder, int depth) {
+    int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (copy < 0) return fail_errno(errno, "opening a folder to empty it");
+    std::unique_ptr<DIR, CloseDir> dir(::fdopendir(copy));
+    if (!dir) {
+      int number = errno;
+      ::close(copy);
+      return fail_errno(number, "reading a folder to empty it");
+    }
+    while (const dirent* entry = ::readdir(dir.get())) {
+      std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (depth == 0 && folder == top_ && is_moved(name)) continue;
+      if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+      if (errno != EISDIR && errno != EPERM && errno != EACCES) return fail_errno(errno, name);
+      BH_TRY(remove_folder(folder, name, depth));
+    }
+    return {};
+  }
+
+  Result<void> remove_folder(int parent, const std::string& name, int depth) {
+    Fd child = open_closed(parent, name);
+    if (!child) return fail_errno(errno, name);
     ::fchmod(child.get(), 0700);
-    BH_TRY(empty_folder(child.get(), depth + 1));
-    if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+    if (depth >= kDeepest) return move_up(parent, name);
+    BH_TRY(empty(child.get(), depth + 1));
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
       return fail_errno(errno, name);
     }
+    return {};
   }
-  return {};
-}
+
+  Result<void> move_up(int parent, const std::string& name) {
+    unsigned long long random = 0;
+    if (::getrandom(&random, sizeof random, 0) != sizeof random) return fail_errno(errno, name);
+    // Not to be guessed: a folder of that name in the way would end it.
+    std::string moved = ".bh-" + std::to_string(random);
+    if (::renameat(parent, name.c_str(), top_, moved.c_str()) != 0) return fail_errno(errno, name);
+    moved_.push_back(std::move(moved));
+    return {};
+  }
+
+  bool is_moved(const std::string& name) const {
+    return std::find(moved_.begin(), moved_.end(), name) != moved_.end();
+  }
+
+  const int top_;
+  std::vector<std::string> moved_;
+};
 
 }  // namespace
 
@@ -193,9 +241,10 @@ Result<void> remove_beneath(int root, const std::string& path) {
     return tl::unexpected(std::move(folder).error());
   }
   if (::unlinkat(folder->get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  auto tree = open_beneath(folder->get(), name, O_RDONLY | O_DIRECTORY);
-  if (!tree) return tl::unexpected(std::move(tree).error());
-  BH_TRY(empty_folder(tree->get(), 0));
+  Fd tree = open_closed(folder->get(), name);
+  if (!tree) return failed(errno, path);
+  ::fchmod(tree.get(), 0700);
+  BH_TRY(Remover(tree.get()).run());
   if (::unlinkat(folder->get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
     return fail_errno(errno, path);
   }

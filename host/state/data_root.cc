@@ -33,6 +33,14 @@ Result<DataRoot> DataRoot::open(const std::string& path) {
 
 Result<std::string> DataRoot::folder(const std::string& relative) const {
   auto made = make_folder_beneath(fd_.get(), relative, 0700);
+  if (!made && made.error().code == BH_PERMISSION_DENIED) {
+    // A sandbox owns its home, and may have taken its own rights to it away.
+    auto pinned = open_beneath(fd_.get(), relative, O_PATH | O_DIRECTORY);
+    if (pinned &&
+        ::chmod(("/proc/self/fd/" + std::to_string(pinned->get())).c_str(), 0700) == 0) {
+      made = make_folder_beneath(fd_.get(), relative, 0700);
+    }
+  }
   if (!made) return tl::unexpected(made.error().within("the data folder " + path_));
   return path_ + "/" + relative;
 }

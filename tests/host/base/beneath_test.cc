@@ -1,6 +1,7 @@
 #include "base/beneath.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "support/catch.h"
@@ -78,4 +79,33 @@ TEST_CASE("a tree goes whole, and what its links point to stays") {
   CHECK(*bh::read_beneath(f.fd.get(), "kept", 100) == "text");
   CHECK(bh::remove_beneath(f.fd.get(), "tree"));
   CHECK_FALSE(bh::remove_beneath(f.fd.get(), ".."));
+}
+
+TEST_CASE("what a sandbox left is removed, however deep, whatever its modes, links untouched") {
+  Folder f, other;
+  REQUIRE(bh::write_beneath(other.fd.get(), "kept", "x", 0600));
+  bh::Fd at(::dup(f.fd.get()));
+  REQUIRE(::mkdirat(at.get(), "top", 0700) == 0);
+  at = bh::Fd(::openat(at.get(), "top", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Longer than any path, deeper than a process may have descriptors; each level closed to its owner.
+  for (int i = 0; i < 3000; ++i) {
+    REQUIRE(::mkdirat(at.get(), "d", 0700) == 0);
+    REQUIRE(::symlinkat(other.path.c_str(), at.get(), "out") == 0);
+    bh::Fd next(::openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(next.get() >= 0);
+    REQUIRE(::fchmod(at.get(), 0) == 0);
+    at = std::move(next);
+  }
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit few = before;
+  few.rlim_cur = 256;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  auto removed = bh::remove_beneath(f.fd.get(), "top");
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  INFO((removed ? std::string() : removed.error().message));
+  CHECK(removed);
+  struct stat st {};
+  CHECK(::fstatat(f.fd.get(), "top", &st, AT_SYMLINK_NOFOLLOW) != 0);
+  CHECK(bh::read_beneath(other.fd.get(), "kept", 10));
 }

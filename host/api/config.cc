@@ -70,11 +70,10 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos || slash == 0 ? std::string() : path.substr(0, slash);
 }
 
-// What no profile can show: our own data and configuration, plugins, and the sockets through which
-// a command could act as the user.
-std::vector<std::string> hidden_paths(const json::object& config, const RegistryOptions& registry,
-                                      const std::string& data_root, const std::string& home) {
-  std::vector<std::string> out = {data_root, "/run"};
+// Our own data, configuration and plugins: who writes there decides what we do.
+std::vector<std::string> own_paths(const json::object& config, const RegistryOptions& registry,
+                                   const std::string& data_root, const std::string& home) {
+  std::vector<std::string> out = {data_root};
   auto add = [&](const std::string& path) {
     if (path.size() > 1 && path[0] == '/') out.push_back(path);
   };
@@ -92,10 +91,24 @@ std::vector<std::string> hidden_paths(const json::object& config, const Registry
     add(listed.substr(at, end - at));
     at = end + 1;
   }
-  add(from_environment("XDG_RUNTIME_DIR"));
-  add(parent_of(from_environment("SSH_AUTH_SOCK")));
   add("/usr/local/lib/bulkhead/plugins");
   add("/usr/lib/bulkhead/plugins");
+  // Written by us, with words of commands in it, wherever a link in its place would lead.
+  if (const json::object* log = json::get_object(config, "log")) {
+    add(std::string(json::get_string(*log, "file")));
+  }
+  return out;
+}
+
+// What no profile can show: our own places, and the keys and sockets with which a command could act
+// as the user.
+std::vector<std::string> hidden_paths(std::vector<std::string> out, const std::string& home) {
+  auto add = [&](const std::string& path) {
+    if (path.size() > 1 && path[0] == '/') out.push_back(path);
+  };
+  add("/run");
+  add(from_environment("XDG_RUNTIME_DIR"));
+  add(parent_of(from_environment("SSH_AUTH_SOCK")));
   if (!home.empty()) {
     for (const char* secret : {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc",
                                ".config/gh", ".config/gcloud", ".password-store"}) {
@@ -184,7 +197,8 @@ Result<RuntimeConfig> read_config(std::string_view text) {
   out.host.registry.probe_memory = out.host.data_root + "/probes";
   out.host.sandbox = sandbox_settings(config);
   out.host.sandbox.home = home;
-  out.host.sandbox.hide = hidden_paths(config, out.host.registry, out.host.data_root, home);
+  out.host.sandbox.own = own_paths(config, out.host.registry, out.host.data_root, home);
+  out.host.sandbox.hide = hidden_paths(out.host.sandbox.own, home);
   out.host.toolset_config = configs_of(config, "toolsets");
   out.workers = static_cast<std::size_t>(json::get_int(config, "workers", 256));
   if (const json::object* log = json::get_object(config, "log")) {

@@ -89,6 +89,11 @@ Result<std::string> check_workspace(const std::string& path, const Surroundings&
     return problem("/ cannot be the workspace, commands could then write everywhere",
                    kWorkspaceRemedy);
   }
+  if ((st.st_mode & S_ISVTX) != 0 && (st.st_mode & S_IWOTH) != 0) {
+    return problem(real + " cannot be the workspace, all users of this machine share it, with the "
+                       "sockets of their programs",
+                   kWorkspaceRemedy);
+  }
   std::string home = around.home.empty() ? std::string() : real_path(around.home);
   if (!home.empty() && home != "/" && is_or_holds(real, home)) {
     return problem((real == home ? "your home folder " : "the folder above your home, ") + real +

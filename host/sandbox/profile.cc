@@ -9,31 +9,41 @@
 namespace bh {
 namespace {
 
-Failure refused(const std::string& path, const std::string& why) {
-  return fail(BH_PERMISSION_DENIED, "the workspace " + json::quote(path) + " is refused: " + why,
+// A folder of the host that is to be writable inside, and how to speak of it.
+struct Folder {
+  std::string path;
+  const char* what;
+  std::string field;
+  std::string remedy;
+};
+
+Failure refused(const Folder& folder, const std::string& why,
+                bh_status code = BH_PERMISSION_DENIED) {
+  return fail(code,
+              "the " + std::string(folder.what) + " " + json::quote(folder.path) +
+                  " is refused: " + why,
               "workspace_refused",
-              {{"field", "/workspace"},
-               {"remedy", "name a project folder, with --workspace or \"workspace\""}});
+              {{"field", folder.field}, {"remedy", folder.remedy}});
 }
 
-Result<std::string> real_folder(const std::string& path) {
-  if (path.empty() || path[0] != '/') return refused(path, "it is not an absolute path");
-  std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
-  if (!real) {
-    return refused(path, errno == ENOENT ? "it is not there" : "it cannot be reached");
+// Where the links on the way lead; of what is not there, as far as it is.
+std::string settled(const std::string& path) {
+  std::string head = path;
+  std::string tail;
+  while (!head.empty() && head != "/") {
+    std::unique_ptr<char, void (*)(void*)> real(::realpath(head.c_str(), nullptr), &std::free);
+    if (real) return std::string(real.get() == std::string_view("/") ? "" : real.get()) + tail;
+    std::size_t slash = head.rfind('/');
+    if (slash == std::string::npos) break;
+    tail = head.substr(slash) + tail;
+    head = head.substr(0, slash);
   }
-  struct stat st {};
-  if (::stat(real.get(), &st) != 0 || !S_ISDIR(st.st_mode)) {
-    return refused(path, "it is not a folder");
-  }
-  return std::string(real.get());
+  return tail.empty() ? "/" : tail;
 }
 
-bool is_same_folder(const std::string& a, const std::string& b) {
+bool is_same(const std::string& a, const struct stat& sb) {
   struct stat sa {};
-  struct stat sb {};
-  return ::stat(a.c_str(), &sa) == 0 && ::stat(b.c_str(), &sb) == 0 && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
+  return ::stat(a.c_str(), &sa) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 bool lies_in(const std::string& path, const std::string& folder) {
@@ -41,39 +51,94 @@ bool lies_in(const std::string& path, const std::string& folder) {
          path[folder.size()] == '/';
 }
 
-// The hidden folder that it lies in or is, or empty. Both sides without links: the operator's
-// settings may name the folders by way of one.
+// By what is there, not by its name: a link or a second mount gives one folder several.
+bool is_or_lies_in(const std::string& path, const std::string& folder) {
+  struct stat st {};
+  if (::stat(folder.c_str(), &st) != 0) return false;
+  for (std::string at = path; !at.empty(); at.resize(at.rfind('/'))) {
+    if (is_same(at, st)) return true;
+  }
+  return false;
+}
+
+// The hidden folder that it lies in or is, or empty.
 std::string hidden_around(const std::string& path, const SandboxSettings& settings) {
   for (const std::string& hidden : settings.hide) {
-    std::unique_ptr<char, void (*)(void*)> real(::realpath(hidden.c_str(), nullptr), &std::free);
-    for (const std::string& folder : {hidden, std::string(real ? real.get() : "")}) {
-      if (!folder.empty() && (path == folder || lies_in(path, folder))) return hidden;
+    if (is_or_lies_in(path, hidden)) return hidden;
+  }
+  return {};
+}
+
+Result<Folder> real_folder(Folder folder) {
+  const bool workspace = folder.what == std::string_view("workspace");
+  const bh_status code = workspace ? BH_PERMISSION_DENIED : BH_FAILED_PRECONDITION;
+  if (folder.path.empty() || folder.path[0] != '/') {
+    return refused(folder, "it is not an absolute path", code);
+  }
+  std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.path.c_str(), nullptr), &std::free);
+  if (!real) {
+    return refused(folder, errno == ENOENT ? "it is not there" : "it cannot be reached", code);
+  }
+  struct stat st {};
+  if (::stat(real.get(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+    return refused(folder, "it is not a folder", code);
+  }
+  folder.path = real.get();
+  return folder;
+}
+
+// A place of ours that is not there yet cannot be covered: a command would make it, and we would
+// read it the next time.
+Result<void> check_holds_nothing_of_ours(const Folder& folder, const SandboxSettings& settings) {
+  struct stat st {};
+  for (const std::string& own : settings.own) {
+    if (::stat(own.c_str(), &st) == 0) continue;
+    const std::string place = settled(own);
+    if (place == folder.path || lies_in(place, folder.path)) {
+      Folder other = folder;
+      other.remedy = "make " + own + ", so that it can be hidden inside, or name another folder";
+      return refused(other, "Bulkhead reads " + own +
+                                ", which is not there yet, and a command could make it");
     }
   }
   return {};
 }
 
-// A whole disk or home is too much to hand over, and what holds the hides would show them.
-Result<void> check_workspace(const std::string& path, const SandboxSettings& settings) {
-  if (path == "/") return refused(path, "it is the whole file system");
-  if (!settings.home.empty() && is_same_folder(path, settings.home)) {
-    return refused(path, "it is your home folder, with all that lies in it");
+// A whole disk or home is too much to hand over, and so is what programs of other users share.
+Result<void> check_folder(const Folder& folder, const SandboxSettings& settings) {
+  const std::string& path = folder.path;
+  struct stat st {};
+  if (path == "/") return refused(folder, "it is the whole file system");
+  if (::stat(path.c_str(), &st) != 0) return refused(folder, "it cannot be reached");
+  if (!settings.home.empty() && is_same(settings.home, st)) {
+    return refused(folder, "it is your home folder, with all that lies in it");
   }
-  if (!settings.home.empty() && lies_in(settings.home, path)) {
-    return refused(path, "your home folder lies in it");
+  if (!settings.home.empty() && lies_in(settled(settings.home), path)) {
+    return refused(folder, "your home folder lies in it");
+  }
+  if ((st.st_mode & S_ISVTX) != 0 && (st.st_mode & S_IWOTH) != 0) {
+    return refused(folder, "all users of this machine share it, with the sockets of their programs");
   }
   const std::string hidden = hidden_around(path, settings);
   if (!hidden.empty()) {
-    return refused(path, "it lies in " + hidden + ", which no sandbox may show");
+    return refused(folder, "it lies in " + hidden + ", which no sandbox may show");
   }
-  return {};
+  return check_holds_nothing_of_ours(folder, settings);
 }
 
-// A caller's own HOME, /tmp or mount. Backends mount such a source wherever it lies, because the
-// host names it too: another persona's folders must not be within a caller's reach.
-Result<void> check_source(json::object& part, const std::string& field,
-                          const SandboxSettings& settings) {
-  const std::string source(json::get_string(part, "source"));
+// Checks what a caller named, in whatever words, and puts the real path in its place.
+Result<std::string> settle(Folder folder, const SandboxSettings& settings) {
+  auto real = real_folder(std::move(folder));
+  if (!real) return tl::unexpected(std::move(real).error());
+  BH_TRY(check_folder(*real, settings));
+  return std::move(real->path);
+}
+
+// A caller's own mount. Backends mount such a source wherever it lies, because the host names it
+// too: another persona's folders must not be within a caller's reach.
+Result<void> check_mount(json::object& mount, const std::string& field,
+                         const SandboxSettings& settings) {
+  const std::string source(json::get_string(mount, "source"));
   std::unique_ptr<char, void (*)(void*)> real(::realpath(source.c_str(), nullptr), &std::free);
   if (source.empty() || source[0] != '/' || !real) {
     return fail(BH_FAILED_PRECONDITION,
@@ -87,7 +152,29 @@ Result<void> check_source(json::object& part, const std::string& field,
                     ", which no sandbox may show",
                 "hidden", {{"field", field}});
   }
-  part["source"] = real.get();
+  mount["source"] = real.get();
+  if (json::get_string(mount, "access") != "rw") return {};
+  return check_holds_nothing_of_ours({real.get(), "mount", field, {}}, settings);
+}
+
+Result<void> check_mounts_and_rules(json::object& profile, const SandboxSettings& settings) {
+  std::size_t index = 0;
+  if (profile.contains("mounts")) {
+    for (json::value& mount : profile["mounts"].as_array()) {
+      BH_TRY(check_mount(mount.as_object(),
+                         "/profile/mounts/" + std::to_string(index++) + "/source", settings));
+    }
+  }
+  index = 0;
+  if (profile.contains("files")) {
+    for (json::value& rule : profile["files"].as_array()) {
+      const std::string field = "/profile/files/" + std::to_string(index++) + "/path";
+      const json::object& o = rule.as_object();
+      if (json::get_string(o, "access") != "rw") continue;
+      const std::string path = settled(std::string(json::get_string(o, "path")));
+      BH_TRY(check_holds_nothing_of_ours({path, "path", field, {}}, settings));
+    }
+  }
   return {};
 }
 
@@ -121,31 +208,32 @@ Result<json::object> resolve_profile(const SandboxWish& wish, const SandboxSetti
     if (!own) return tl::unexpected(std::move(own).error());
     source = *own;
   } else {
-    auto real = real_folder(source);
+    auto real = settle({source, "workspace", "/workspace",
+                        "name a project folder, with --workspace or \"workspace\""},
+                       settings);
     if (!real) return tl::unexpected(std::move(real).error());
-    BH_TRY(check_workspace(*real, settings));
     source = *real;
   }
   fill_object(profile, "workspace", {{"path", source}, {"access", "rw"}});
   profile["workspace"].get_object()["source"] = source;
 
-  for (std::string_view own : {"home", "tmp"}) {
+  for (const char* own : {"home", "tmp"}) {
     if (profile.contains(own)) {
-      BH_TRY(check_source(profile[own].as_object(), "/profile/" + std::string(own) + "/source",
-                          settings));
+      json::value& named = profile[own];
+      if (!named.is_object()) named = json::object();
+      auto real = settle({std::string(json::get_string(named.get_object(), "source")), own,
+                          std::string("/profile/") + own + "/source",
+                          "name another folder, or leave it out"},
+                         settings);
+      if (!real) return tl::unexpected(std::move(real).error());
+      named.get_object()["source"] = *real;
       continue;
     }
-    auto folder = root.folder(folders + "/" + std::string(own));
+    auto folder = root.folder(folders + "/" + own);
     if (!folder) return tl::unexpected(std::move(folder).error());
     profile[own] = {{"source", *folder}};
   }
-  if (profile.contains("mounts")) {
-    std::size_t index = 0;
-    for (json::value& mount : profile["mounts"].as_array()) {
-      BH_TRY(check_source(mount.as_object(),
-                          "/profile/mounts/" + std::to_string(index++) + "/source", settings));
-    }
-  }
+  BH_TRY(check_mounts_and_rules(profile, settings));
   fill_object(profile, "network", {{"mode", settings.network}});
   fill_object(profile, "limits", settings.limits);
   json::array allow;

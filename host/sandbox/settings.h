@@ -21,6 +21,8 @@ struct SandboxSettings {
 
   std::string home;               // the user's: never a workspace
   std::vector<std::string> hide;  // what no sandbox may show
+  // Of those, what we read our configuration and plugins from: nobody may make it where it is absent.
+  std::vector<std::string> own;
 };
 
 }  // namespace bh

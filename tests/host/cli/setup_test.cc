@@ -1,5 +1,7 @@
 #include "cli/setup.h"
 
+#include <sys/stat.h>
+
 #include "cli/json.h"
 #include "support/catch.h"
 #include "temp_dir.h"
@@ -78,6 +80,16 @@ TEST_CASE("flags come before the environment, and that before the file") {
     std::string said = string_at(object_at(runtime_of(s), "defaults"), "network");
     CHECK(said == (source == "default" ? "" : row.value));
   }
+}
+
+TEST_CASE("a folder that all users share is no workspace, one below it is") {
+  Place place;
+  std::string shared = place.dir.make_dir("shared");
+  REQUIRE(::chmod(shared.c_str(), 01777) == 0);
+  Result<std::string> real = check_workspace(shared, place.around);
+  REQUIRE_FALSE(real);
+  CHECK(real.error().message.find("share") != std::string::npos);
+  CHECK(check_workspace(place.dir.make_dir("shared/mine"), place.around));
 }
 
 TEST_CASE("each setting has its flag, its variable and its key") {

@@ -91,7 +91,9 @@ Status Gather::check_target(const std::string& target, const std::string& field)
 
 Status Gather::add_source(const std::string& source, Access access, const std::string& field,
                           Placed placing, bool mapped) {
-  const std::string path = isolation::canonical(source);
+  // The host has settled and judged what it names itself. A link that stands there now came later,
+  // from a sandbox that may write above it perhaps, and is not followed.
+  const std::string path = placing.named ? source : isolation::canonical(source);
   isolation::Fd fd = path.empty() ? isolation::Fd() : isolation::open_canonical(path);
   struct stat st {};
   if (!fd || ::fstat(fd.get(), &st) != 0) {
@@ -102,6 +104,12 @@ Status Gather::add_source(const std::string& source, Access access, const std::s
   if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
     return failure(BH_INVALID_ARGUMENT, field + ": " + path + " is neither a folder nor a file",
                    "source", field, "name a folder or a plain file");
+  }
+  if (is_within(path, "/proc")) {
+    return failure(BH_PERMISSION_DENIED,
+                   field + ": " + path + " tells of the host's processes; a sandbox has a /proc of "
+                                         "its own",
+                   "hidden", field, "leave it out");
   }
   if (access == Access::kReadWrite && is_system(path)) {
     return failure(BH_PERMISSION_DENIED,
@@ -194,6 +202,12 @@ void Gather::mask_at(const std::string& target, const std::string& host_path) {
 
 // Wherever the sandbox would see it: at its own path, through other mounts of the host, and in
 // sources that hold it.
+// Where a source shows the host's whole tree, its /proc would tell of the host's processes.
+void Gather::mask_proc_in(const std::string& target) {
+  const std::string inside = join(target, "proc");
+  if (host_of(inside) == "/proc") mask_at(inside, "/proc");
+}
+
 void Gather::mask_everywhere(const std::string& host_path) {
   std::vector<std::string> paths = mounts_.aliases(host_path);
   paths.push_back(host_path);
@@ -270,7 +284,12 @@ Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t sourc
   if (rule.access == Access::kHide) {
     mask_everywhere(host_path);
   } else if (below_mask(target)) {
-    return add_source(host_path, rule.access, outcome.rule, {target, false, false}, true);
+    auto added = add_source(host_path, rule.access, outcome.rule, {target, false, false}, true);
+    if (added && view_.sources.back().path != host_path) {
+      return failure(BH_FAILED_PRECONDITION, outcome.rule + " became a link while it was looked at",
+                     "link", outcome.rule, "try again");
+    }
+    return added;
   } else {
     nodes[target] =
         Node{rule.access == Access::kReadOnly ? Node::kReadOnly : Node::kWritable, 0, {}};
@@ -323,6 +342,7 @@ Status Gather::run() {
   }
   // Last, so that nothing above takes their place.
   for (const auto& hide : hides_) mask_everywhere(hide);
+  for (const auto& place : placed) mask_proc_in(place.target);
   add_resolver();
   nodes["/proc"] = Node{Node::kProc, 0, {}};
   add_kernel_settings();

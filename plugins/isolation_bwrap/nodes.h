@@ -58,6 +58,7 @@ class Gather {
   void add_root_secrets();
   void add_kernel_settings();
   void mask_everywhere(const std::string& host_path);
+  void mask_proc_in(const std::string& target);
   void mask_at(const std::string& target, const std::string& host_path);
   // The source that shows `target`, or none: -1.
   int source_at(const std::string& target) const;

@@ -93,6 +93,15 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
   report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
   report.enforced("isolation.seccomp", "seccomp", "deny list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
+  if (p.profile.network == isolation::Network::kOff) {
+    report.enforced("isolation.abstract_sockets", "network namespace");
+  } else if (isolation::landlock_version() >= isolation::kLandlockScopes) {
+    report.enforced("isolation.abstract_sockets", "Landlock scope");
+  } else {
+    report.unsupported("isolation.abstract_sockets",
+                       "the host's network holds the host's sockets without a path, and this kernel "
+                       "cannot keep them apart; that takes Linux 6.12 with Landlock");
+  }
   json::array hidden;
   for (const auto& path : p.view.hidden) hidden.emplace_back(path);
   report.enforced("isolation.hides", "mount", std::move(hidden));

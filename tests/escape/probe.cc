@@ -121,6 +121,57 @@ void calls() {
   });
 }
 
+// Every way to make a file that runs as its owner or group. The names tell what to look for on the
+// host too.
+void set_ids() {
+  for (const int bit : {04000, 02000}) {
+    const char* const which = bit == 04000 ? "uid_" : "gid_";
+    auto tried = [&](const char* how, long (*what)(int fd, const char* path, long mode)) {
+      const std::string name = std::string(which) + how;
+      const int fd = ::open(name.c_str(), O_CREAT | O_WRONLY, 0700);
+      attempt(name.c_str(), [&] { return what(fd, name.c_str(), bit | 0711); });
+      ::close(fd);
+    };
+    auto made = [&](const char* how, long (*what)(const char* path, long mode)) {
+      const std::string name = std::string(which) + how;
+      attempt(name.c_str(), [&] { return what(name.c_str(), bit | 0711); });
+    };
+    tried("fchmod", [](int fd, const char*, long mode) { return call(SYS_fchmod, fd, mode); });
+    tried("fchmodat", [](int, const char* path, long mode) {
+      return call(SYS_fchmodat, AT_FDCWD, text(path), mode);
+    });
+    tried("fchmodat2", [](int, const char* path, long mode) {
+      return call(452, AT_FDCWD, text(path), mode, 0);
+    });
+    made("openat", [](const char* path, long mode) {
+      return call(SYS_openat, AT_FDCWD, text(path), O_CREAT | O_WRONLY, mode);
+    });
+    made("openat2", [](const char* path, long mode) {
+      uint64_t how[3] = {O_CREAT | O_WRONLY, static_cast<uint64_t>(mode), 0};
+      return call(437, AT_FDCWD, text(path), reinterpret_cast<long>(how), sizeof how);
+    });
+    made("tmpfile", [](const char*, long mode) {
+      return call(SYS_openat, AT_FDCWD, text("."), O_TMPFILE | O_WRONLY, mode);
+    });
+    made("mknodat", [](const char* path, long mode) {
+      return call(SYS_mknodat, AT_FDCWD, text(path), S_IFREG | mode, 0);
+    });
+#ifdef __x86_64__
+    tried("chmod", [](int, const char* path, long mode) { return call(SYS_chmod, text(path), mode); });
+    made("open", [](const char* path, long mode) {
+      return call(SYS_open, text(path), O_CREAT | O_WRONLY, mode);
+    });
+    made("creat", [](const char* path, long mode) { return call(SYS_creat, text(path), mode); });
+    made("mknod", [](const char* path, long mode) {
+      return call(SYS_mknod, text(path), S_IFREG | mode, 0);
+    });
+#endif
+  }
+  // Must work: bits in the mode's register where no file is made, and every other mode.
+  attempt("plain_open", [] { return call(SYS_openat, AT_FDCWD, text("."), O_RDONLY, 06777); });
+  attempt("plain_chmod", [] { return call(SYS_fchmodat, AT_FDCWD, text("."), 01755); });
+}
+
 void sockets() {
   struct Family {
     const char* name;
@@ -134,7 +185,15 @@ void sockets() {
                           {"tipc", 30, SOCK_RDM},
                           {"raw", AF_INET, SOCK_RAW}}) {
     attempt(f.name, [&] { return ::socket(f.family, f.type, f.family == AF_INET ? 1 : 0); });
+    // Refused by us is EPERM; any other error means that the family's module was asked for.
+    int pair[2];
+    if (f.family != AF_INET) {
+      attempt((std::string(f.name) + "_pair").c_str(),
+              [&] { return ::socketpair(f.family, f.type, 0, pair); });
+    }
   }
+  attempt("sctp", [] { return ::socket(AF_INET, SOCK_STREAM, 132); });
+  attempt("udplite", [] { return ::socket(AF_INET6, SOCK_DGRAM, 136); });
   attempt("netlink_audit", [] { return ::socket(AF_NETLINK, SOCK_RAW, 9); });
   attempt("local", [] { return ::socket(AF_UNIX, SOCK_STREAM, 0); });
   attempt("pair", [] {
@@ -172,6 +231,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "calls") calls();
   if (what == "sockets") sockets();
+  if (what == "set_ids") set_ids();
   if (what == "reach" && argc > 2) say("reach", reach(argv[2]));
   if (what == "write" && argc > 2) say("write", ::open(argv[2], O_WRONLY));
   if (what == "swap" && argc > 3) swap(argv[2], argv[3]);

@@ -132,6 +132,10 @@ inline int close_range(unsigned first, unsigned last, unsigned flags) {
 }
 constexpr unsigned kCloseRangeCloexec = 4;
 
+// Landlock's, or a negative number where the kernel has none or it is off.
+inline int landlock_version() { return static_cast<int>(::syscall(444, nullptr, 0, 1)); }
+constexpr int kLandlockScopes = 6;
+
 }  // namespace bulkhead::sdk::isolation
 
 #endif  // BULKHEAD_SDK_ISOLATION_FD_HPP

@@ -4,9 +4,11 @@
 #ifndef BULKHEAD_SDK_ISOLATION_SECCOMP_HPP
 #define BULKHEAD_SDK_ISOLATION_SECCOMP_HPP
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <initializer_list>
 
@@ -44,6 +46,47 @@ constexpr int kDeniedNumbers[] = {442 /* mount_setattr */, 443 /* quotactl_fd */
 constexpr uint64_t kNewNamespaces[] = {0x00000080 /* time */, CLONE_NEWNS,  CLONE_NEWCGROUP,
                                        CLONE_NEWUTS,          CLONE_NEWIPC, CLONE_NEWUSER,
                                        CLONE_NEWPID,          CLONE_NEWNET};
+
+// Which argument of a call holds the mode of a file, and which the flags that make the mode count.
+struct ModeCall {
+  int number;
+  unsigned mode;
+  int flags;  // -1: it counts always
+};
+
+inline scmp_arg_cmp all_set(unsigned argument, uint64_t bits) {
+  scmp_arg_cmp c{};
+  c.arg = argument;
+  c.op = SCMP_CMP_MASKED_EQ;
+  c.datum_a = c.datum_b = bits;
+  return c;
+}
+
+// What a command writes belongs on the host to the owner of the folder, root perhaps. A file that
+// runs as its owner or group would hand that on to whoever on the host starts it, so none is made.
+template <class Add>
+void deny_set_ids(Add add, uint32_t no) {
+  auto number = [](const char* name) { return ::seccomp_syscall_resolve_name(name); };
+  const ModeCall calls[] = {{number("chmod"), 1, -1},    {number("fchmod"), 1, -1},
+                            {number("fchmodat"), 2, -1}, {452 /* fchmodat2 */, 2, -1},
+                            {number("creat"), 1, -1},    {number("mknod"), 1, -1},
+                            {number("mknodat"), 2, -1},  {number("open"), 2, 1},
+                            {number("openat"), 3, 2}};
+  for (const ModeCall& c : calls) {
+    for (const uint64_t bit : {uint64_t{S_ISUID}, uint64_t{S_ISGID}}) {
+      if (c.flags < 0) {
+        add(no, c.number, {all_set(c.mode, bit)});
+        continue;
+      }
+      // Without a file to make, the register of the mode holds anything.
+      for (const uint64_t makes : {uint64_t{O_CREAT}, uint64_t{O_TMPFILE & ~O_DIRECTORY}}) {
+        add(no, c.number, {all_set(static_cast<unsigned>(c.flags), makes), all_set(c.mode, bit)});
+      }
+    }
+  }
+  // Its mode lies in memory, where a filter cannot look; whoever uses it falls back to openat.
+  add(SCMP_ACT_ERRNO(ENOSYS), 437 /* openat2 */, {});
+}
 
 }  // namespace detail
 
@@ -83,16 +126,24 @@ inline Result<Fd> seccomp_program() {
     add(no, named("ioctl"), {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFu, request)});
   }
   // Address families: local, IPv4, IPv6, and netlink for routes; AF_VSOCK is the way to the
-  // hypervisor.
-  for (unsigned family = 0; family <= 45; ++family) {
-    if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
-    if (family == AF_NETLINK) {
-      add(no, named("socket"), {SCMP_A0_32(SCMP_CMP_EQ, family), SCMP_A2_32(SCMP_CMP_NE, 0)});
-    } else {
-      add(no, named("socket"), {SCMP_A0_32(SCMP_CMP_EQ, family)});
+  // hypervisor. A pair asks the family for a socket too, which loads its module.
+  for (const char* call : {"socket", "socketpair"}) {
+    for (unsigned family = 0; family <= 45; ++family) {
+      if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
+      if (family == AF_NETLINK) {
+        add(no, named(call), {SCMP_A0_32(SCMP_CMP_EQ, family), SCMP_A2_32(SCMP_CMP_NE, 0)});
+      } else {
+        add(no, named(call), {SCMP_A0_32(SCMP_CMP_EQ, family)});
+      }
     }
+    add(no, named(call), {SCMP_A0_32(SCMP_CMP_GT, 45)});
   }
-  add(no, named("socket"), {SCMP_A0_32(SCMP_CMP_GT, 45)});
+  // Protocols of IPv4 and IPv6 with a history, whose modules load on demand.
+  for (const unsigned protocol : {33u /* DCCP */, 115u /* L2TP */, 132u /* SCTP */,
+                                  136u /* UDP-Lite */, 256u /* SMC */}) {
+    add(no, named("socket"), {SCMP_A2_32(SCMP_CMP_EQ, protocol)});
+  }
+  detail::deny_set_ids(add, no);
   // No address space randomisation, readable means executable, both.
   for (const uint32_t persona : {0x0040000u, 0x0400000u, 0x0440000u}) {
     add(no, named("personality"), {SCMP_A0_32(SCMP_CMP_EQ, persona)});

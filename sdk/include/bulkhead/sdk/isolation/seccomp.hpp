@@ -47,6 +47,16 @@ constexpr uint64_t kNewNamespaces[] = {0x00000080 /* time */, CLONE_NEWNS,  CLON
                                        CLONE_NEWUTS,          CLONE_NEWIPC, CLONE_NEWUSER,
                                        CLONE_NEWPID,          CLONE_NEWNET};
 
+// A condition on one argument. libseccomp's own macros leave members unset, which clang warns of.
+inline scmp_arg_cmp argument(unsigned number, scmp_compare op, uint64_t a, uint64_t b = 0) {
+  scmp_arg_cmp out{};
+  out.arg = number;
+  out.op = op;
+  out.datum_a = a;
+  out.datum_b = b;
+  return out;
+}
+
 // Which argument of a call holds the mode of a file, and which the flags that make the mode count.
 struct ModeCall {
   int number;
@@ -54,12 +64,8 @@ struct ModeCall {
   int flags;  // -1: it counts always
 };
 
-inline scmp_arg_cmp all_set(unsigned argument, uint64_t bits) {
-  scmp_arg_cmp c{};
-  c.arg = argument;
-  c.op = SCMP_CMP_MASKED_EQ;
-  c.datum_a = c.datum_b = bits;
-  return c;
+inline scmp_arg_cmp all_set(unsigned number, uint64_t bits) {
+  return argument(number, SCMP_CMP_MASKED_EQ, bits, bits);
 }
 
 // What a command writes belongs on the host to the owner of the folder, root perhaps. A file that
@@ -98,6 +104,7 @@ inline Result<Fd> seccomp_program() {
       if (ctx != nullptr) ::seccomp_release(ctx);
     }
   } filter;
+  using detail::argument;
   const uint32_t no = SCMP_ACT_ERRNO(EPERM);
   int bad = filter.ctx == nullptr ? -ENOMEM : 0;
   auto add = [&](uint32_t action, int call, std::initializer_list<scmp_arg_cmp> when = {}) {
@@ -117,13 +124,13 @@ inline Result<Fd> seccomp_program() {
   add(SCMP_ACT_ERRNO(ENOSYS), named("clone3"));
   for (const uint64_t flag : detail::kNewNamespaces) {
     // In clone the lowest bits are the signal to send at the end.
-    if (flag > 0xFF) add(no, named("clone"), {SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)});
-    add(no, named("unshare"), {SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)});
+    if (flag > 0xFF) add(no, named("clone"), {argument(0, SCMP_CMP_MASKED_EQ, flag, flag)});
+    add(no, named("unshare"), {argument(0, SCMP_CMP_MASKED_EQ, flag, flag)});
   }
   // Typing into a terminal, pasting into a console, changing a line discipline. The kernel looks at
   // the lower half of the request alone.
   for (const uint64_t request : {0x5412u, 0x541Cu, 0x5423u}) {
-    add(no, named("ioctl"), {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFu, request)});
+    add(no, named("ioctl"), {argument(1, SCMP_CMP_MASKED_EQ, 0xFFFFFFFFu, request)});
   }
   // Address families: local, IPv4, IPv6, and netlink for routes; AF_VSOCK is the way to the
   // hypervisor. A pair asks the family for a socket too, which loads its module.
@@ -131,22 +138,23 @@ inline Result<Fd> seccomp_program() {
     for (unsigned family = 0; family <= 45; ++family) {
       if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
       if (family == AF_NETLINK) {
-        add(no, named(call), {SCMP_A0_32(SCMP_CMP_EQ, family), SCMP_A2_32(SCMP_CMP_NE, 0)});
+        add(no, named(call), {argument(0, SCMP_CMP_EQ, family), argument(2, SCMP_CMP_NE, 0)});
       } else {
-        add(no, named(call), {SCMP_A0_32(SCMP_CMP_EQ, family)});
+        add(no, named(call), {argument(0, SCMP_CMP_EQ, family)});
       }
     }
-    add(no, named(call), {SCMP_A0_32(SCMP_CMP_GT, 45)});
+    add(no, named(call), {argument(0, SCMP_CMP_GT, 45)});
   }
   // Protocols of IPv4 and IPv6 with a history, whose modules load on demand.
   for (const unsigned protocol : {33u /* DCCP */, 115u /* L2TP */, 132u /* SCTP */,
                                   136u /* UDP-Lite */, 256u /* SMC */}) {
-    add(no, named("socket"), {SCMP_A2_32(SCMP_CMP_EQ, protocol)});
+    add(no, named("socket"), {argument(2, SCMP_CMP_EQ, protocol)});
   }
   detail::deny_set_ids(add, no);
-  // No address space randomisation, readable means executable, both.
-  for (const uint32_t persona : {0x0040000u, 0x0400000u, 0x0440000u}) {
-    add(no, named("personality"), {SCMP_A0_32(SCMP_CMP_EQ, persona)});
+  // Address space randomisation off, or readable means executable: in any combination, but for the
+  // question 0xffffffff, which has all bits.
+  for (const uint32_t bit : {0x0040000u, 0x0400000u}) {
+    add(no, named("personality"), {argument(0, SCMP_CMP_MASKED_EQ, 0x80000000u | bit, bit)});
   }
   Fd file = memory_file("seccomp", "");
   if (bad == 0 && file) bad = ::seccomp_export_bpf(filter.ctx, file.get());

@@ -52,7 +52,7 @@ class ToolHandler : public StreamHandler {
 // with its keys.
 Result<std::string> arguments_text(const Options& options, const Surroundings& around) {
   std::string text = options.arguments;
-  std::string what = "the arguments";
+  std::string what = "the argument text";
   if (text == "-") {
     Result<std::string> read = read_small_fd(STDIN_FILENO, "the arguments on stdin", kMaxArguments);
     if (!read) return read;

@@ -31,15 +31,17 @@ std::string for_people(const json::object& result) {
   for (const json::value& v : array_at(result, "plugins")) {
     if (!v.is_object()) continue;
     const json::object& p = v.get_object();
-    std::string id = string_at(p, "id");
-    if (id.empty()) id = "?";
+    const std::string id = string_at(p, "id");
     std::string status = string_at(p, "status");
-    table.row({id, string_at(p, "version"), status, provided(p), string_at(p, "path")},
+    const std::string path = string_at(p, "path");
+    table.row({id.empty() ? "?" : id, string_at(p, "version"), status, provided(p), path},
               paint_of(status), 2);
     std::string message = string_at(p, "message");
     if (message.empty()) continue;
     Problem why{message, string_at(p, "hint")};
-    reasons += id + ": " + sentence(why).substr(std::string("bulkhead: ").size());
+    // Where the manifest cannot be read there is no id, and its folder says which one is meant.
+    reasons += (id.empty() ? path : id) + ": " +
+               sentence(why).substr(std::string("bulkhead: ").size());
   }
   if (table.empty()) {
     Table places({"LOOKED IN", "STATUS", "WHY"});

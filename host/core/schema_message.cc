@@ -252,7 +252,8 @@ std::string remedy_of(const Violation& v) {
   switch (v.rule) {
     case Rule::kUnknownKey: {
       const std::string_view near = nearest_name(v.key, known_keys(*v.node));
-      return near.empty() ? "leave it out" : "use " + json::quote(near);
+      // As the sentence has it, so that nobody reads it twice.
+      return near.empty() ? "leave it out" : "did you mean " + json::quote(near) + "?";
     }
     case Rule::kRequired:
       return "add " + quoted(v.key);

@@ -41,7 +41,8 @@ Failure unknown_tool(Call& call, const std::string& name) {
   std::string message = "there is no tool " + json::quote(name);
   std::string_view near = nearest(name, names);
   if (!near.empty()) message += "; did you mean " + std::string(near) + "?";
-  return fail(BH_NOT_FOUND, message, "unknown_tool", {{"tool", name}});
+  return fail(BH_NOT_FOUND, message, "unknown_tool",
+              {{"tool", name}, {"remedy", "tool.list names those that there are"}});
 }
 
 // A tool's result follows abi/schemas/tool_result.json, or the tool is at fault.

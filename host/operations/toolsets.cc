@@ -66,7 +66,7 @@ Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
     auto accepts = compile_member(definition, "accepts_schema", "arguments");
     if (!accepts) return tl::unexpected(accepts.error().within("the tool " + tool->name));
     tool->accepts = *accepts;
-      tool->coerces = true;
+    tool->coerces = true;
   }
   if (definition.contains("output_schema")) {
     auto output = compile_member(definition, "output_schema", "structured result");

@@ -39,7 +39,7 @@ struct Tool {
   json::object definition;  // abi/schemas/tool.json, with "plugin" and "toolset"
   std::set<std::string> needs;
   std::shared_ptr<const Schema> accepts;  // what its arguments must satisfy
-  bool coerces = false;     // it has an accepts_schema of its own: text may stand for JSON
+  bool coerces = false;  // it has an accepts_schema of its own: text may stand for JSON
   std::shared_ptr<const Schema> output;   // null: it promises none
   std::shared_ptr<OpenedToolset> toolset;
 };

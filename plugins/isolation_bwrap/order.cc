@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace bwrap {
 
 using isolation::Fd;
@@ -28,6 +30,19 @@ bool is_file(const char* path) {
   return ::lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+// Whether the profile itself says what is seen at `path`: our own lines must not cover that.
+bool settles(const isolation::Profile& profile, const std::string& path) {
+  const isolation::Profile::Rule* nearest = nullptr;
+  for (const auto& rule : profile.files) {
+    if (!isolation::is_within(path, rule.path)) continue;
+    if (nearest == nullptr || rule.path.size() > nearest->path.size()) nearest = &rule;
+  }
+  if (nearest != nullptr && nearest->access == isolation::Access::kHide) return true;
+  return std::any_of(profile.mounts.begin(), profile.mounts.end(), [&](const auto& mount) {
+    return isolation::is_within(path, mount.path);
+  });
+}
+
 }  // namespace
 
 sdk::Result<Order> make_order(OrderRequest r) {
@@ -48,7 +63,7 @@ sdk::Result<Order> make_order(OrderRequest r) {
   a.insert(a.end(), r.view->arguments.begin(), r.view->arguments.end());
   const bool plain = r.view->home.find_first_of(":\n") == std::string::npos;
   for (const char* path : {"/etc/passwd", "/etc/group"}) {
-    if (!plain || !is_file(path)) continue;
+    if (!plain || !is_file(path) || settles(*r.profile, path)) continue;
     const std::string text =
         std::string(path) == "/etc/passwd" ? passwd_for(*r.who, r.view->home) : group_for(*r.who);
     Fd file = isolation::memory_file("names", text);

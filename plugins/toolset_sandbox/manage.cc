@@ -26,12 +26,12 @@ constexpr char kKillInput[] = R"({
   "properties":{"sandbox_id":{"type":"string","minLength":1,"description":"As sandbox_info lists it."}}
 })";
 
-// "id (bwrap, running, your own)"
+// "id (bwrap, running, for calls that name none)": there is one of those for each shape asked for.
 std::string describe(const json::object& sandbox) {
   std::string out(json::text(sandbox, "sandbox"));
   out += " (" + std::string(json::text(sandbox, "backend", "unknown backend"));
   out += ", " + std::string(json::text(sandbox, "state", "unknown state"));
-  if (json::boolean(sandbox, "default")) out += ", used when no sandbox is named";
+  if (json::boolean(sandbox, "default")) out += ", for calls that name none";
   return out + ")";
 }
 

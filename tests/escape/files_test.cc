@@ -129,6 +129,25 @@ TEST_CASE("F7 shadow and other people's files stay closed") {
   CHECK(ran.out.empty());
 }
 
+TEST_CASE("F7 our lines in /etc/passwd do not show what a profile hides or replaces") {
+  BH_NEEDS_BWRAP;
+  Cell hidden(R"(,"files":[)" + rule("/etc/passwd", "hide") + "]");
+  CHECK(hidden.sh("cat /etc/passwd; exit 0").out.empty());
+  CHECK(rule_status(hidden.backend.report, "files:/etc/passwd") == "enforced");
+
+  Cell whole(R"(,"files":[)" + rule("/etc", "hide") + "]");
+  CHECK(whole.sh("ls -A /etc; exit 0").out.empty());
+
+  Folder folder;
+  folder.write("names", "someone:x:1000:1000::/:/bin/sh\n");
+  Cell replaced(R"(,"mounts":[{"source":)" + quote(folder.path() + "/names") +
+                R"(,"path":"/etc/passwd","access":"ro"}])");
+  CHECK(replaced.sh("cat /etc/passwd").out == "someone:x:1000:1000::/:/bin/sh\n");
+
+  Cell plain;  // where the profile says nothing there is a line for the sandbox's own user
+  CHECK(plain.sh("id -un").exit.exit_code == 0);
+}
+
 TEST_CASE("F8 a hidden file with another hard link is reported, not promised") {
   BH_NEEDS_BWRAP;
   Cell cell;

@@ -2,6 +2,7 @@
 
 #include "cli/client.h"
 #include "cli/json.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/verbs.h"
@@ -58,6 +59,10 @@ int verb_tools(const Options& options, const Surroundings& around) {
   if (!client) return fail(client.error(), options.json);
   tl::expected<Answer, Failure> answer = client->ask("tool.list", "{}", "listing the tools");
   if (!answer) return fail(answer.error(), options.json);
+  const json::object result = parse_object_or_empty(answer->result);
+  for (const json::value& why : array_at(result, "left_out")) {
+    if (why.is_string()) complain("bulkhead: " + printable(why.get_string()) + "\n");
+  }
   std::string text = options.json ? for_machines(answer->items) : for_people(answer->items);
   return print(text) ? kExitOk : kExitOurs;
 }

@@ -29,7 +29,11 @@ Result<void> list(Call& call, const Arguments&) {
     }
     count++;
   }
-  return call.set_result(json::print(json::object{{"count", count}}));
+  json::object result{{"count", count}};
+  json::array left_out;
+  for (const std::string& why : rooms_of(call).toolsets.left_out()) left_out.emplace_back(why);
+  if (!left_out.empty()) result["left_out"] = std::move(left_out);
+  return call.set_result(json::print(result));
 }
 
 Failure unknown_tool(Call& call, const std::string& name) {
@@ -41,6 +45,7 @@ Failure unknown_tool(Call& call, const std::string& name) {
   std::string message = "there is no tool " + json::quote(name);
   std::string_view near = nearest(name, names);
   if (!near.empty()) message += "; did you mean " + std::string(near) + "?";
+  for (const std::string& why : rooms_of(call).toolsets.left_out()) message += "; " + why;
   return fail(BH_NOT_FOUND, message, "unknown_tool",
               {{"tool", name}, {"remedy", "tool.list names those that there are"}});
 }
@@ -143,7 +148,8 @@ void add_tool_operations(const AddOperation& add) {
   spec.name = "tool.list";
   spec.summary = "Lists all tools that this session can call.";
   spec.args_schema = R"({"type":"object","properties":{}})";
-  spec.result_schema = R"({"type":"object","properties":{"count":{"type":"integer"}}})";
+  spec.result_schema =
+      R"({"type":"object","properties":{"count":{"type":"integer"},"left_out":{"type":"array","description":"A sentence for each toolset whose tools are missing, where there are any."}}})";
   spec.output = "items: abi/schemas/tool.json, with plugin and toolset";
   spec.repeatable = true;
   spec.run = list;

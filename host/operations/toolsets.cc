@@ -93,6 +93,16 @@ void Toolsets::report(Call& up, const Provider& provider, const std::string& wha
                           nullptr);
 }
 
+void Toolsets::leave_out(Call& up, const Provider& provider, const std::string& why) {
+  report(up, provider, why);
+  left_out_.push_back("the toolset " + provider.id + " " + why);
+}
+
+std::vector<std::string> Toolsets::left_out() const {
+  std::lock_guard lock(mutex_);
+  return left_out_;
+}
+
 Result<std::shared_ptr<OpenedToolset>> Toolsets::open(Call& up, const Provider& provider) {
   json::object config;
   auto configured = config_.find(provider.id);
@@ -172,20 +182,21 @@ Result<std::shared_ptr<const ToolList>> Toolsets::all(Call& up) {
   if (tools_ && tools_as_of_ == as_of) return tools_;
   auto tools = std::make_shared<ToolList>();
   std::set<std::string> names;
+  left_out_.clear();
   for (const Provider* provider : registry_.providers(BH_TOOLSET)) {
     auto at = open_.find(provider->id);
     if (at == open_.end()) {
       auto opened = open(up, *provider);
       if (!opened) {
         BH_TRY(up.check());
-        report(up, *provider, "cannot be opened: " + opened.error().message);
+        leave_out(up, *provider, "cannot be opened: " + opened.error().message);
         continue;
       }
       at = open_.emplace(provider->id, std::move(*opened)).first;
     }
     if (auto listed = list_into(up, at->second, *tools, names); !listed) {
       BH_TRY(up.check());
-      report(up, *provider, "cannot list its tools: " + listed.error().message);
+      leave_out(up, *provider, "cannot list its tools: " + listed.error().message);
     }
   }
   tools_ = tools;

@@ -58,6 +58,8 @@ class Toolsets {
   // In the order of their plugins; the first of a name wins. Toolsets that cannot be opened and
   // tools that are refused are told in the log and left out.
   Result<std::shared_ptr<const ToolList>> all(Call& up);
+  // Of the last all(): a sentence for each toolset whose tools are missing in it.
+  std::vector<std::string> left_out() const;
   // Null where there is none.
   Result<std::shared_ptr<const Tool>> find(Call& up, std::string_view name);
 
@@ -71,14 +73,16 @@ class Toolsets {
   Result<void> list_into(Call& up, const std::shared_ptr<OpenedToolset>& toolset, ToolList& tools,
                          std::set<std::string>& names);
   void report(Call& up, const Provider& provider, const std::string& what);
+  void leave_out(Call& up, const Provider& provider, const std::string& why);
 
   Registry& registry_;
   PluginCaller& caller_;
   const DataRoot& root_;
   const std::map<std::string, json::object>& config_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<OpenedToolset>> open_;  // by provider id
   std::shared_ptr<const ToolList> tools_;                       // null: never asked
+  std::vector<std::string> left_out_;                           // with tools_
   std::uint64_t tools_as_of_ = 0;                               // changes_ when it was asked
   std::atomic<std::uint64_t> changes_{0};
 };

@@ -95,6 +95,9 @@ json::object Backends::probe(Call& up, const Provider& provider) {
   json::object out;
   out["status"] = told.error().code == BH_FAILED_PRECONDITION ? "failed_precondition" : "unavailable";
   out["message"] = told.error().message;
+  if (auto details = json::parse_object(told.error().details)) {
+    out["hint"] = json::get_string(*details, "remedy");
+  }
   return out;
 }
 
@@ -105,7 +108,11 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
     json::object details;
     details["reason"] = "backend_unavailable";
     details["backend"] = provider.id;
-    if (auto told = json::parse(error.details); told && told->is_object()) details["probe"] = *told;
+    if (auto told = json::parse_object(error.details)) {
+      // Where people look for it: what to install is most of the answer.
+      if (const json::value* remedy = told->if_contains("remedy")) details["remedy"] = *remedy;
+      details["probe"] = std::move(*told);
+    }
     error.message = "the backend " + provider.id + " cannot work here: " + error.message;
     error.details = json::print(details);
     return tl::unexpected(std::move(error));

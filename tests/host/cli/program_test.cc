@@ -131,6 +131,23 @@ TEST_CASE("a key of the config file that nobody knows is refused by name") {
   CHECK(has(ran.err, "surprise"));
 }
 
+TEST_CASE("what keeps a backend or a toolset from working is said with its remedy") {
+  Stage stage;
+  stage.dir.write("home/.config/bulkhead/config.json",
+                  R"({"isolation":{"config":{"bwrap":{"bwrap":"/nowhere/bwrap"}}},
+                      "toolsets":{"config":{"sandbox":{"surprise":1}}}})");
+  const char* remedy = "configure an absolute path to bubblewrap's program";
+  CHECK(has(stage.run({"run", "--", "true"}).err, remedy));
+  Stage::Ran doctor = stage.run({"doctor", "--json"});
+  CHECK(doctor.code == 1);
+  CHECK(string_at(parse_object_or_empty(doctor.out), "next_step") == remedy);
+
+  CHECK(has(stage.run({"tools"}).err, "surprise"));
+  Stage::Ran call = stage.run({"call", "sandbox_info"});
+  CHECK(call.code == 125);
+  CHECK(has(call.err, "surprise"));
+}
+
 TEST_CASE("plugins, tools and doctor: tables without colours, JSON that parses") {
   Stage stage;
   for (const char* verb : {"plugins", "tools", "doctor"}) {

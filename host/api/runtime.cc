@@ -20,8 +20,13 @@ bh::Result<std::shared_ptr<bh::Engine>> build(std::string_view text) {
   if (!root) return tl::unexpected(std::move(root).error());
   auto engine = std::make_shared<bh::Engine>(bh::catalogue(), config->workers);
   if (!config->log_file.empty()) BH_TRY(engine->log().open_file(config->log_file, config->log_level));
-  engine->set_rooms(
-      std::make_unique<bh::HostRooms>(*engine, std::move(config->host), std::move(*root)));
+  auto rooms = std::make_unique<bh::HostRooms>(*engine, std::move(config->host), std::move(*root));
+  auto named = rooms->check_config_names();
+  engine->set_rooms(std::move(rooms));
+  if (!named) {
+    (void)engine->close(std::chrono::seconds(1));
+    return tl::unexpected(std::move(named).error());
+  }
   return engine;
 }
 

@@ -20,7 +20,9 @@ namespace json = boost::json;
 // A command's streams and signals. Signals that come before it runs wait for it, or end the start.
 class CommandHandler : public StreamHandler {
  public:
-  CommandHandler(Client& client, Progress& progress) : client_(client), progress_(progress) {}
+  // `stated`: the caller brought a profile of its own, and is told what of it does not hold.
+  CommandHandler(Client& client, Progress& progress, bool stated)
+      : client_(client), progress_(progress), stated_(stated) {}
 
   int route(std::int32_t stream) override {
     return stream == BH_STREAM_STDOUT ? 1 : stream == BH_STREAM_STDERR ? 2 : 0;
@@ -33,6 +35,7 @@ class CommandHandler : public StreamHandler {
     sandbox_ = string_at(started, "sandbox");
     exec_ = string_at(started, "exec");
     progress_.stop();
+    if (stated_) tell_unenforced(object_at(started, "enforcement"));
     for (int number : early_) pass_on(number);
     early_.clear();
   }
@@ -54,6 +57,22 @@ class CommandHandler : public StreamHandler {
   int last() const { return last_; }
 
  private:
+  static void tell_unenforced(const json::object& report) {
+    const json::value* rules = report.if_contains("rules");
+    if (rules == nullptr || !rules->is_array()) return;
+    for (const json::value& line : rules->get_array()) {
+      if (!line.is_object()) continue;
+      const json::object& rule = line.get_object();
+      std::string status = string_at(rule, "status");
+      if (status == "enforced") continue;
+      std::string reason = string_at(rule, "reason");
+      std::string text = string_at(rule, "rule") + " is " +
+                         (status == "partial" ? "enforced in part" : status) +
+                         (reason.empty() ? "" : ": " + reason);
+      complain(sentence(Problem{std::move(text), {}}));
+    }
+  }
+
   // Its answer is of no interest: where the command has just ended, so has the question.
   void pass_on(int number) {
     json::object args{{"sandbox", sandbox_}, {"exec", exec_}, {"signal", number}};
@@ -69,6 +88,7 @@ class CommandHandler : public StreamHandler {
   static constexpr std::uint64_t kSignalTag = 9;
   Client& client_;
   Progress& progress_;
+  const bool stated_;
   std::string sandbox_;
   std::string exec_;
   std::deque<int> early_;
@@ -118,7 +138,7 @@ int verb_run(const Options& options, const Surroundings& around) {
 
   Progress progress(STDERR_FILENO);
   progress.start("preparing the sandbox");
-  CommandHandler handler(*client, progress);
+  CommandHandler handler(*client, progress, options.profile.has_value());
   StreamLoop loop(client->queue(), run, signals, progress, handler);
   StreamLoop::Ending ending = loop.go(STDIN_FILENO);
   return report(ending, handler, options);

@@ -61,6 +61,55 @@ void HostRooms::close() {
   registry.shutdown();
 }
 
+namespace {
+
+// The ids of a kind that any manifest offers, whatever became of its plugin.
+std::vector<std::string> offered(const json::object& report, std::string_view interface,
+                                 bool* readable) {
+  std::vector<std::string> ids;
+  const json::array* plugins = json::get_array(report, "plugins");
+  if (plugins == nullptr) return ids;
+  for (const json::value& v : *plugins) {
+    const json::object* plugin = v.if_object();
+    if (plugin == nullptr) continue;
+    if (json::get_string(*plugin, "stage") == "manifest") *readable = false;
+    const json::array* provides = json::get_array(*plugin, "provides");
+    if (provides == nullptr) continue;
+    for (const json::value& p : *provides) {
+      const json::object* o = p.if_object();
+      if (o == nullptr || json::get_string(*o, "interface") != interface) continue;
+      ids.emplace_back(json::get_string(*o, "id"));
+    }
+  }
+  return ids;
+}
+
+Result<void> check_names(const json::object& report, std::string_view interface,
+                         std::string_view group, const std::map<std::string, json::object>& config) {
+  bool readable = true;
+  std::vector<std::string> ids = offered(report, interface, &readable);
+  for (const auto& [name, value] : config) {
+    if (!readable || std::find(ids.begin(), ids.end(), name) != ids.end()) continue;
+    std::string field = "/" + std::string(group) + "/config/" + name;
+    std::string known;
+    for (const std::string& id : ids) known += (known.empty() ? "" : ", ") + id;
+    return fail(BH_INVALID_ARGUMENT,
+                "config " + field + ": no plugin offers " + json::quote(name) + "; there are: " +
+                    (known.empty() ? "none" : known),
+                "unknown_key", {{"field", field}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> HostRooms::check_config_names() const {
+  if (settings.sandbox.backend_config.empty() && settings.toolset_config.empty()) return {};
+  json::object report = registry.report();
+  BH_TRY(check_names(report, BH_ISOLATION, "isolation", settings.sandbox.backend_config));
+  return check_names(report, BH_TOOLSET, "toolsets", settings.toolset_config);
+}
+
 void HostRooms::notify(const std::string&, const json::object& what) {
   if (json::get_string(what, "changed") == "tools") toolsets.changed();
 }

@@ -46,6 +46,10 @@ class HostRooms final : public Rooms {
   void close() override;
   void notify(const std::string& plugin, const json::object& what) override;
 
+  // INVALID_ARGUMENT for a configuration of a provider that no plugin offers. Not while a manifest
+  // is unreadable: it may be the one that does, and the load report has to be reachable.
+  Result<void> check_config_names() const;
+
   HostSettings settings;  // does not change once the plugins' folders are known
   const DataRoot root;
   EngineCaller caller;

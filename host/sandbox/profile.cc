@@ -248,6 +248,12 @@ Result<json::object> resolve_profile(const SandboxWish& wish, const SandboxSetti
 
 std::vector<std::string> required_of(const json::object& profile, const std::string& backend) {
   std::vector<std::string> out;
+  // Another root than the one that was named is another machine, whatever the caller says of it.
+  if (const json::object* root = json::get_object(profile, "root")) {
+    for (const char* rule : {"image", "snapshot"}) {
+      if (root->contains(rule)) out.push_back(std::string("root.") + rule);
+    }
+  }
   if (const json::array* list = json::get_array(profile, "required")) {
     for (const json::value& v : *list) {
       if (v.is_string()) out.emplace_back(std::string_view(v.get_string()));

@@ -30,7 +30,8 @@ Result<json::object> resolve_profile(const SandboxWish& wish, const SandboxSetti
                                      const std::string& persona, const DataRoot& root,
                                      const std::string& folders);
 
-// The rules that must be enforced: the profile's own list, or network.mode where it has none.
+// The rules that must be enforced: an image or snapshot to start from, and the profile's own list,
+// or network.mode where it has none.
 std::vector<std::string> required_of(const json::object& profile, const std::string& backend);
 
 }  // namespace bh

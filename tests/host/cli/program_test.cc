@@ -131,6 +131,18 @@ TEST_CASE("a key of the config file that nobody knows is refused by name") {
   CHECK(has(ran.err, "surprise"));
 }
 
+TEST_CASE("a provider's configuration that nobody reads is refused by name") {
+  for (std::string kind : {"isolation", "toolsets"}) {
+    Stage stage;
+    std::string file = stage.dir.write(
+        "config.json", "{\"version\":1,\"" + kind + "\":{\"config\":{\"bwarp\":{}}}}");
+    Stage::Ran ran = stage.run({"--config", file, "plugins"});
+    CHECK(ran.code == 125);
+    CHECK(has(ran.err, "/" + kind + "/config/bwarp"));
+    CHECK(lines(ran.err) == 1);
+  }
+}
+
 TEST_CASE("what keeps a backend or a toolset from working is said with its remedy") {
   Stage stage;
   stage.dir.write("home/.config/bulkhead/config.json",
@@ -234,6 +246,19 @@ TEST_CASE("a command's exit code, stdout and stderr are its own") {
   CHECK(stage.run(sh("exit 255")).code == 255);
   CHECK(stage.run(sh("kill -TERM $$")).code == 128 + SIGTERM);
   CHECK(stage.run({"run", "--", "printf", "%s", "\xff\xfe"}).out == "\xff\xfe");
+}
+
+TEST_CASE("of a profile, what is not enforced is told, and another root is never silently the host") {
+  NEEDS_ISOLATION();
+  Stage stage;
+  std::string weak = stage.dir.write("weak.json", R"({"limits":{"disk_bytes":1000000}})");
+  Stage::Ran ran = stage.run({"run", "--profile", weak, "--", "true"});
+  CHECK(ran.code == 0);
+  CHECK(has(ran.err, "bulkhead: limits.disk_bytes is "));
+  std::string image = stage.dir.write("image.json", R"({"root":{"image":"debian"},"required":[]})");
+  ran = stage.run({"run", "--profile", image, "--", "true"});
+  CHECK(ran.code == 125);
+  CHECK(has(ran.err, "root.image"));
 }
 
 TEST_CASE("a program that is not there") {

@@ -61,6 +61,13 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.script("echo 'BH_SKIPPED this: no such kernel'"), (0, 0, 1))
         self.assertEqual(self.report.skips, [("it", "no such kernel")])
 
+    def test_closing_line_of_catch_through_another_program(self):
+        self.assertEqual(self.script("echo 'BH_SKIPPED one: why'; echo 'BH_SKIPPED one: why'; "
+                                     "echo 'All tests passed (9 assertions in 4 test cases)'"), (3, 0, 1))
+
+    def test_failed_closing_line_of_catch_through_another_program(self):
+        self.assertEqual(self.script("echo 'test cases: 36 | 34 passed |  2 failed'; exit 2"), (34, 2, 0))
+
     def test_time_limit_ends_the_whole_tree(self):
         self.assertEqual(self.script("sleep 7654 & (setsid sleep 7654 &) ; sleep 7654", 0.5), (0, 1, 0))
         self.assertIn("time limit", self.report.failures[0][1])

@@ -74,11 +74,17 @@ def build(flavour, report, targets=()):
     for key in flavour.env:
         env.pop(key)
     started = time.monotonic()
-    outcome = run(["cmake", "--preset", flavour.name, "-DBH_BUILD_TESTS=ON"], flavour.log("configure"), 600, env=env)
+    outcome = run(["cmake", "--preset", flavour.name, "-DBH_BUILD_TESTS=ON"],
+                  flavour.log("configure"), 600, env=env)
     report.phase(f"{flavour.name}: configure", time.monotonic() - started)
     if outcome.why():
         report.fail(f"configure {flavour.name}", outcome.why(), outcome.tail(25))
         return False
+    # Sanitizers write their reports here, also those of processes that run as another user.
+    os.chmod(f"{flavour.build_dir}/test-logs", 0o1777)
+    # Programs that the tree no longer has are not to be run.
+    subprocess.run(["ninja", "-C", flavour.build_dir, "-t", "cleandead"], check=False,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     started = time.monotonic()
     command = ["cmake", "--build", flavour.build_dir, "-j", str(jobs())]
     if targets:

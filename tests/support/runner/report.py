@@ -3,6 +3,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 TOTALS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+# Catch2's own closing lines, of a program that is run through another one.
+CATCH_GOOD = re.compile(r"^All tests passed \(\d+ assertions? in (\d+) test cases?\)$", re.MULTILINE)
+CATCH_MIXED = re.compile(r"^test cases: *(\d+) \|(?: *(\d+) passed)?(?: *\|)?(?: *(\d+) failed)?",
+                         re.MULTILINE)
 SKIPPED = re.compile(r"^BH_SKIPPED (.*?): (.*)$", re.MULTILINE)
 
 
@@ -109,16 +113,17 @@ def add_script(report, name, outcome, skip_code=None):
     """Anything else: its own closing line counts, or else its exit code as one test."""
     before = (report.passed, report.failed, report.skipped)
     text = outcome.text()
-    totals = TOTALS.findall(text)
     skips = SKIPPED.findall(text)
+    totals = TOTALS.findall(text) or _catch_totals(text, len(dict(skips)))
     bad = outcome.why() if not (skip_code is not None and outcome.code == skip_code) else ""
     if totals:
         passed, failed, skipped = (int(number or 0) for number in totals[-1])
         report.passed += passed
-        for case, reason in skips[:skipped]:
+        reasons = list(dict(skips).items())[:skipped]
+        for case, reason in reasons:
             report.skip(f"{name}: {case}", reason)
-        if skipped > len(skips):
-            report.skip(name, "reasons in its own output", skipped - len(skips))
+        if skipped > len(reasons):
+            report.skip(name, "reasons in its own output", skipped - len(reasons))
         if failed:
             report.fail(name, f"{failed} failed", outcome.tail(30), failed)
         elif bad:
@@ -132,6 +137,17 @@ def add_script(report, name, outcome, skip_code=None):
     else:
         report.passed += 1
     return _difference(report, before)
+
+
+def _catch_totals(text, skipped):
+    """[(passed, failed, skipped)] of Catch2's closing line, where a case that was left has passed."""
+    good = CATCH_GOOD.findall(text)
+    if good:
+        return [(int(good[-1]) - skipped, 0, skipped)]
+    mixed = CATCH_MIXED.findall(text)
+    if mixed:
+        return [(int(mixed[-1][1] or 0) - skipped, int(mixed[-1][2] or 0), skipped)]
+    return []
 
 
 def _difference(report, before):

@@ -1,6 +1,7 @@
 #include "mcp/json_view.h"
 
 #include <charconv>
+#include <cstdint>
 
 #include "mcp/utf8.h"
 

@@ -381,7 +381,12 @@ TEST_CASE("256 MiB pass through a tool both ways in bounded memory") {
     bh_event_free(e);
   }
   CHECK(back == kAll);
-  CHECK(high_water_kb() - before < 64 * 1024);
+#if defined(__SANITIZE_ADDRESS__)
+  const std::size_t freed_but_kept_kb = 256 * 1024;  // AddressSanitizer's quarantine
+#else
+  const std::size_t freed_but_kept_kb = 0;
+#endif
+  CHECK(high_water_kb() - before < freed_but_kept_kb + 64 * 1024);
   bh_run_free(run);
   bh_request_free(r);
 }

@@ -37,13 +37,20 @@ def run(argv, folder, **options):
                           timeout=120, check=False, **options)
 
 
+def project_in(folder):
+    """The workspace: beside the configuration and data, never around them."""
+    project = os.path.join(folder, "project")
+    os.makedirs(project, exist_ok=True)
+    return project
+
+
 def python_example(folder):
     examples = blocks("python")
     check("the README shows one Python program", len(examples) == 1)
     check("it is samples/embed_python/run_command.py",
           examples[0] == read("samples/embed_python/run_command.py"))
     code = examples[0].replace("build/release/lib", os.path.join(BUILD, "lib"))
-    done = run([sys.executable, "-c", code], folder, cwd=folder)
+    done = run([sys.executable, "-c", code], folder, cwd=project_in(folder))
     check("it runs a command in a sandbox", done.returncode == 0 and "uid=" in done.stdout and
           "'reason': 'code'" in done.stdout, done.stdout + done.stderr)
 
@@ -63,7 +70,7 @@ def console_examples(folder):
                 if line.startswith("$ ")]
     check("the README shows the command line", len(commands) >= 3)
     for command in commands:
-        done = run(["bash", "-c", command], folder, cwd=folder)
+        done = run(["bash", "-c", command], folder, cwd=project_in(folder))
         check(f"$ {command}", done.returncode == 0 and done.stdout, done.stdout + done.stderr)
 
 

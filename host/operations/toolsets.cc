@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engine.h"
+#include "loader/opening.h"
 #include "sandbox/backend.h"
 
 namespace bh {
@@ -104,25 +105,9 @@ std::vector<std::string> Toolsets::left_out() const {
 }
 
 Result<std::shared_ptr<OpenedToolset>> Toolsets::open(Call& up, const Provider& provider) {
-  json::object config;
-  auto configured = config_.find(provider.id);
-  if (configured != config_.end()) config = configured->second;
-  Schema::Options closed;
-  closed.closed = true;
-  closed.subject = "config";
-  auto schema = Schema::compile(provider.config_schema, closed);
-  if (!schema) return tl::unexpected(std::move(schema).error());
-  BH_TRY((*schema)->check(config));
-  auto folder = root_.folder("toolsets/" + provider.id);
-  if (!folder) return tl::unexpected(std::move(folder).error());
-  std::string text = json::print(config);
-  static constexpr char kOwner[] = "bulkhead";
-  bh_opening how{};
-  how.struct_size = sizeof how;
-  how.config = {text.data(), text.size()};
-  how.instance = {provider.id.data(), provider.id.size()};
-  how.owner = {kOwner, sizeof kOwner - 1};
-  how.state_dir = {folder->data(), folder->size()};
+  auto opening = Opening::make(provider, config_, root_, "toolsets");
+  if (!opening) return tl::unexpected(std::move(opening).error());
+  const bh_opening how = opening->view();
   auto opened = std::make_shared<OpenedToolset>();
   opened->host = caller_.host(provider.plugin);
   NullSink nowhere;

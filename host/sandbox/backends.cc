@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/schema.h"
+#include "loader/opening.h"
 
 namespace bh {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // In this order, where the operator names none. "process" isolates nothing and is never in it.
 constexpr const char* kPreference[] = {"ns", "bwrap", "landlock"};
 constexpr const char kUnisolated[] = "process";
-constexpr const char kOwner[] = "bulkhead";
+constexpr const char kFolder[] = "backends";
 
 }  // namespace
 
@@ -45,44 +45,14 @@ Result<std::string> Backends::choose(const std::string& wished) const {
               "backend_unavailable");
 }
 
-Result<void> Backends::with_opening(const Provider& provider,
-                                    const std::function<Result<void>(const bh_opening&)>& use) {
-  json::object config;
-  auto configured = settings_.backend_config.find(provider.id);
-  if (configured != settings_.backend_config.end()) config = configured->second;
-  Schema::Options closed;
-  closed.closed = true;
-  closed.subject = "config";
-  auto schema = Schema::compile(provider.config_schema, closed);
-  if (!schema) return tl::unexpected(std::move(schema).error());
-  if (auto ok = (*schema)->check(config); !ok) {
-    return tl::unexpected(ok.error().within("the configuration of backend " + provider.id));
-  }
-  auto folder = root_.folder("backends/" + provider.id);
-  if (!folder) return tl::unexpected(std::move(folder).error());
-  std::string text = json::print(config);
-  std::string owner = kOwner;
-  bh_opening how{};
-  how.struct_size = sizeof how;
-  how.config = {text.data(), text.size()};
-  how.instance = {provider.id.data(), provider.id.size()};
-  how.owner = {owner.data(), owner.size()};
-  how.state_dir = {folder->data(), folder->size()};
-  return use(how);
-}
-
 Result<std::string> Backends::probed(Call& up, const Provider& provider) {
-  std::string facts;
-  BH_TRY(with_opening(provider, [&](const bh_opening& how) -> Result<void> {
-    NullSink nowhere;
-    NoInput none;
-    auto told = drive(up, host_of_(provider.plugin), provider.plugin + ", probe", nowhere, none,
-                      [&](bh_call* call) { return provider.ops.probe(call, &how); });
-    if (!told) return tl::unexpected(std::move(told).error());
-    facts = std::move(*told);
-    return {};
-  }));
-  return facts;
+  auto opening = Opening::make(provider, settings_.backend_config, root_, kFolder);
+  if (!opening) return tl::unexpected(std::move(opening).error());
+  const bh_opening how = opening->view();
+  NullSink nowhere;
+  NoInput none;
+  return drive(up, host_of_(provider.plugin), provider.plugin + ", probe", nowhere, none,
+               [&](bh_call* call) { return provider.ops.probe(call, &how); });
 }
 
 json::object Backends::probe(Call& up, const Provider& provider) {
@@ -123,16 +93,16 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
   if (!exec) return tl::unexpected(std::move(exec).error());
   auto out = std::make_shared<OpenedBackend>(
       OpenedBackend{nullptr, std::move(*profile), std::move(*exec)});
-  BH_TRY(with_opening(provider, [&](const bh_opening& how) -> Result<void> {
-    NullSink nowhere;
-    NoInput none;
-    void* self = nullptr;
-    auto opened = drive(up, host_of_(provider.plugin), provider.plugin + ", open", nowhere, none,
-                        [&](bh_call* call) { return provider.ops.open(call, &how, &self); });
-    if (!opened) return tl::unexpected(std::move(opened).error());
-    out->backend = std::make_shared<Backend>(provider, host_of_(provider.plugin), self);
-    return {};
-  }));
+  auto opening = Opening::make(provider, settings_.backend_config, root_, kFolder);
+  if (!opening) return tl::unexpected(std::move(opening).error());
+  const bh_opening how = opening->view();
+  NullSink nowhere;
+  NoInput none;
+  void* self = nullptr;
+  auto opened = drive(up, host_of_(provider.plugin), provider.plugin + ", open", nowhere, none,
+                      [&](bh_call* call) { return provider.ops.open(call, &how, &self); });
+  if (!opened) return tl::unexpected(std::move(opened).error());
+  out->backend = std::make_shared<Backend>(provider, host_of_(provider.plugin), self);
   return std::shared_ptr<const OpenedBackend>(std::move(out));
 }
 

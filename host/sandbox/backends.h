@@ -52,8 +52,6 @@ class Backends {
  private:
   Result<std::shared_ptr<const OpenedBackend>> open(Call& up, const Provider& provider);
   Result<std::string> probed(Call& up, const Provider& provider);
-  Result<void> with_opening(const Provider& provider,
-                            const std::function<Result<void>(const bh_opening&)>& use);
 
   const DataRoot& root_;
   const SandboxSettings& settings_;

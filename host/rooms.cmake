@@ -11,6 +11,14 @@ file(RELATIVE_PATH bh_libexec_from_lib "${CMAKE_INSTALL_FULL_LIBDIR}"
      "${CMAKE_INSTALL_FULL_LIBEXECDIR}/bulkhead")
 target_compile_definitions(bulkhead_rooms PRIVATE BH_LIBEXEC_FROM_LIB="${bh_libexec_from_lib}")
 
+# state: SQLite, statically and without its names: no other copy in the process can be mixed up with it.
+find_package(SQLite3 REQUIRED)
+find_library(BH_SQLITE_STATIC NAMES libsqlite3.a)
+if(NOT BH_SQLITE_STATIC)
+  set(BH_SQLITE_STATIC SQLite::SQLite3)
+endif()
+target_link_libraries(bulkhead_rooms PUBLIC ${BH_SQLITE_STATIC} m)
+
 # The helper that tries foreign plugins out in a process of its own.
 add_executable(bulkhead_probe loader/probe/main.cc)
 target_compile_features(bulkhead_probe PRIVATE cxx_std_20)

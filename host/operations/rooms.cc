@@ -33,6 +33,9 @@ const bh_host* EngineCaller::host(const std::string& id) {
 HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
     : settings(std::move(given)),
       root(std::move(data_root)),
+      db(root),
+      records(db),
+      job_records(db),
       caller(engine),
       registry(settings.registry, caller),
       backends(
@@ -42,7 +45,7 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           },
           [this] { return registry.declared(BH_ISOLATION); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
-      sandboxes(root, settings.sandbox, backends),
+      sandboxes(root, settings.sandbox, backends, records),
       toolsets(registry, caller, root, settings.toolset_config) {
   registry.scan();
   // No sandbox may see, let alone write, what the next host would load.
@@ -59,6 +62,7 @@ void HostRooms::close() {
   toolsets.close();
   backends.close();
   registry.shutdown();
+  db.close();
 }
 
 namespace {

@@ -14,6 +14,9 @@
 #include "sandbox/sandboxes.h"
 #include "sandbox/settings.h"
 #include "state/data_root.h"
+#include "state/database.h"
+#include "state/job_records.h"
+#include "state/sandbox_records.h"
 
 namespace bh {
 
@@ -52,6 +55,9 @@ class HostRooms final : public Rooms {
 
   HostSettings settings;  // does not change once the plugins' folders are known
   const DataRoot root;
+  Database db;
+  SandboxRecords records;
+  JobRecords job_records;
   EngineCaller caller;
   Registry registry;
   Backends backends;

@@ -46,8 +46,9 @@ struct Sandboxes::Shape {
   }
 };
 
-Sandboxes::Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends)
-    : root_(root), settings_(settings), backends_(backends), records_(root) {}
+Sandboxes::Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
+                     SandboxRecords& records)
+    : root_(root), settings_(settings), backends_(backends), records_(records) {}
 
 Result<Sandboxes::Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish,
                                              const std::string& folders) {
@@ -106,7 +107,7 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, Shape shape, const st
     NoInput none;
     Call call(up, nowhere, none, cleanup);
     sandbox.reset();
-    if (backend.destroy(call, id)) (void)records_.remove(record);
+    if (backend.destroy(call, id)) (void)records_.remove(record.id);
     return tl::unexpected(std::move(judged).error());
   }
   sandbox->report = std::move(*judged);
@@ -181,7 +182,7 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::default_of(Call& up, const SandboxWi
     // Half made by a host that died, or gone from the backend: ended by name, then made anew.
     if (record) {
       BH_TRY(shape->opened->backend->destroy(up, id));
-      BH_TRY(records_.remove(*record));
+      BH_TRY(records_.remove(record->id));
     }
   }
   id = new_name('d');
@@ -196,9 +197,7 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::default_of(Call& up, const SandboxWi
 Result<SandboxRecord> Sandboxes::record_of(const Session& session, const std::string& id) {
   auto record = records_.get(id);
   if (record && !session.is_operator && record->persona != session.persona) {
-    return fail(BH_NOT_FOUND,
-                "there is no sandbox " + json::quote(id) + " (sandbox.list names yours)",
-                "sandbox_not_found", {{"sandbox", id}});
+    return no_such_sandbox(id);
   }
   return record;
 }
@@ -221,7 +220,7 @@ Result<void> Sandboxes::kill(Call& up, const std::string& id) {
     if (!record->default_key.empty()) defaults_.erase(record->default_key);
   }
   BH_TRY(remove_beneath(root_.fd(), sandbox_folder(id)));
-  return records_.remove(*record);
+  return records_.remove(record->id);
 }
 
 Result<std::vector<SandboxRecord>> Sandboxes::list(const Session& session) {

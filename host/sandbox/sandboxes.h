@@ -36,7 +36,8 @@ struct Sandbox {
 // belongs to another is NOT_FOUND, as if it were not there.
 class Sandboxes {
  public:
-  Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends);
+  Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
+            SandboxRecords& records);
 
   // A new one, with folders of its own.
   Result<std::shared_ptr<Sandbox>> create(Call& up, const SandboxWish& wish);
@@ -70,7 +71,7 @@ class Sandboxes {
   const DataRoot& root_;
   const SandboxSettings& settings_;
   Backends& backends_;
-  SandboxRecords records_;
+  SandboxRecords& records_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Sandbox>> handles_;
   std::map<std::string, std::string> defaults_;  // key -> id

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "state/sandbox_records.h"
 #include "support/catch.h"
 #include "support/embedder.h"
 
@@ -214,12 +215,16 @@ TEST_CASE("a default sandbox is found again by the next host; a half-made one is
     CHECK(log_of(place).find("find " + id) != std::string::npos);
   }
   // As a host leaves it that died in the middle of create().
-  const std::string record = place.path + "/d/state/sandboxes/" + id + ".json";
-  std::stringstream text;
-  text << std::ifstream(record).rdbuf();
-  std::string half = text.str();
-  half.replace(half.find("\"running\""), 9, "\"making\"");
-  std::ofstream(record) << half;
+  {
+    auto root = bh::DataRoot::open(place.path + "/d").value();
+    bh::Database db(root);
+    REQUIRE(bh::SandboxRecords(db).change(id, [](bh::SandboxLife& life) -> bh::Result<void> {
+      life.state = "making";
+      life.actor = bh::ProcessName::self();
+      life.actor.start++;
+      return {};
+    }));
+  }
   Embedder host(with_boxes(place, reporting(kGood)));
   const std::string next = member(host.call("sandbox.exec", R"({"argv":["say"]})").result, "sandbox");
   CHECK(next != id);

@@ -1,0 +1,56 @@
+#include "state/schema.h"
+
+namespace bh {
+
+// Processes (owner, actor) are written as ProcessName::text(). JSON is kept as text. `owner` has
+// `busy` commands or jobs of its running inside; `actor` is who makes, pauses or ends it just now.
+const char* const kSchemaSteps[] = {
+    R"sql(
+CREATE TABLE sandboxes (
+  id TEXT PRIMARY KEY,
+  persona TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  default_key TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  message TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  changed_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL,
+  expires_ms INTEGER,
+  image TEXT NOT NULL,
+  env TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  report TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  busy INTEGER NOT NULL,
+  inherited INTEGER NOT NULL,
+  actor TEXT NOT NULL
+) STRICT;
+CREATE INDEX sandboxes_by_persona ON sandboxes (persona);
+CREATE INDEX sandboxes_by_default ON sandboxes (default_key) WHERE default_key <> '';
+CREATE INDEX sandboxes_by_expiry ON sandboxes (expires_ms) WHERE expires_ms IS NOT NULL;
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  sandbox TEXT NOT NULL REFERENCES sandboxes (id) ON DELETE CASCADE,
+  persona TEXT NOT NULL,
+  argv TEXT NOT NULL,
+  options TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  exit TEXT NOT NULL,
+  started_ms INTEGER NOT NULL,
+  ended_ms INTEGER,
+  bytes INTEGER NOT NULL,
+  kept_from INTEGER NOT NULL,
+  owner TEXT NOT NULL
+) STRICT;
+CREATE INDEX jobs_by_sandbox ON jobs (sandbox);
+CREATE INDEX jobs_by_persona ON jobs (persona);
+)sql",
+};
+
+const std::size_t kSchemaVersion = sizeof kSchemaSteps / sizeof kSchemaSteps[0];
+
+}  // namespace bh

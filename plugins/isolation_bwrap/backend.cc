@@ -1,5 +1,6 @@
 #include "backend.h"
 
+#include <algorithm>
 #include <bulkhead/sdk/isolation/seccomp.hpp>
 
 namespace bwrap {
@@ -13,13 +14,30 @@ namespace {
 // An address inside this library, to find what lies beside it.
 const int kHere = 0;
 
-sdk::Result<Tools> find_tools(const sdk::Opening& how) {
+// This process's program, the library that hosts us, this plugin and its helper: who may write
+// where they lie decides what runs next, outside of any sandbox.
+std::vector<std::string> own_files(sdk::Call& call, const std::string& helper) {
+  std::vector<std::string> out = {isolation::canonical("/proc/self/exe"), helper};
+  for (const void* address : {static_cast<const void*>(&kHere),
+                              reinterpret_cast<const void*>(call.raw()->api->result)}) {
+    Dl_info info{};
+    if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) continue;
+    out.push_back(isolation::canonical(info.dli_fname));
+  }
+  out.erase(std::remove(out.begin(), out.end(), std::string()), out.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// What can be found without starting anything; with the features where a memo has them.
+sdk::Result<Tools> find_tools(const sdk::Opening& how, bool& remembered) {
   auto config = json::parse_object(how.config());
   if (!config) return std::move(config).failure();
   Tools tools;
-  auto features = find_features(std::string(json::text(*config, "bwrap")));
-  if (!features) return std::move(features).failure();
-  tools.features = std::move(*features);
+  auto program = find_program(std::string(json::text(*config, "bwrap")));
+  if (!program) return std::move(program).failure();
+  tools.features.program = std::move(*program);
   tools.helper = isolation::helper_path(&kHere, "bulkhead-bwrap-launch", BULKHEAD_HELPER_DIR);
   if (tools.helper.empty()) {
     return failure(BH_FAILED_PRECONDITION,
@@ -27,6 +45,21 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how) {
                    "its place in libexec",
                    "no_helper", {}, "install the plugin whole");
   }
+  tools.memo = Memo(std::string(how.state_dir()), tools.features.program, tools.helper);
+  tools.personas = Personas(std::string(how.state_dir()));
+  tools.cgroups = isolation::find_cgroups();
+  remembered = tools.memo.recall(tools.features);
+  return tools;
+}
+
+// The rest of what starting a sandbox takes.
+Status complete(sdk::Call& call, bool remembered, Tools& tools) {
+  if (!remembered) {
+    auto features = find_features(tools.features.program);
+    if (!features) return std::move(features).failure();
+    tools.features = std::move(*features);
+  }
+  tools.own = own_files(call, tools.helper);
   tools.init = isolation::sealed_copy(tools.helper);
   if (!tools.init) {
     return failure(BH_FAILED_PRECONDITION, "the helper program cannot be copied into memory",
@@ -36,8 +69,7 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how) {
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);
   tools.environment = isolation::host_environment();
-  tools.cgroups = isolation::find_cgroups();
-  return tools;
+  return {};
 }
 
 std::string refusal_hint(const std::string& trouble) {
@@ -53,10 +85,10 @@ std::string refusal_hint(const std::string& trouble) {
 }
 
 // The smallest sandbox: does one start here at all?
-Status trial(sdk::Call& call, const Tools& tools, Identity& who) {
+Status trial(sdk::Call& call, const Tools& tools) {
   isolation::Profile profile;
-  profile.persona = "probe";
-  who = identity_for(profile, ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn);
+  const Identity who =
+      identity_for(profile, ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn, kTrialId);
   View view;
   view.home = "/";
   view.arguments = {"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"};
@@ -86,25 +118,31 @@ Status trial(sdk::Call& call, const Tools& tools, Identity& who) {
 }  // namespace
 
 Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
-  auto tools = find_tools(how);
+  bool remembered = false;
+  auto tools = find_tools(how, remembered);
   if (!tools) return std::move(tools).failure();
-  Identity who;
-  if (auto st = trial(call, *tools, who); !st) return st;
+  if (!remembered) {
+    if (auto st = complete(call, false, *tools); !st) return st;
+    if (auto st = trial(call, *tools); !st) return st;
+    tools->memo.keep(tools->features);
+  }
   json::array controllers;
   for (const auto& [name, folder] : tools->cgroups.base) controllers.emplace_back(name);
   json::object facts;
   facts["program"] = tools->features.program;
   facts["version"] = tools->features.version;
-  facts["kernel_uid"] = who.uid;
+  facts["kernel_uid"] = ::geteuid() == 0 ? kTrialId : ::geteuid();
   facts["cgroup_version"] = tools->cgroups.version;
   facts["cgroup_controllers"] = std::move(controllers);
   facts["disable_userns"] = tools->features.has("--disable-userns");
   return call.result(json::print(facts));
 }
 
-sdk::Result<std::unique_ptr<Backend>> Backend::open(sdk::Call&, const sdk::Opening& how) {
-  auto tools = find_tools(how);
+sdk::Result<std::unique_ptr<Backend>> Backend::open(sdk::Call& call, const sdk::Opening& how) {
+  bool remembered = false;
+  auto tools = find_tools(how, remembered);
   if (!tools) return std::move(tools).failure();
+  if (auto st = complete(call, remembered, *tools); !st) return std::move(st).failure();
   if (how.state_dir().empty()) {
     return failure(BH_INVALID_ARGUMENT, "a state folder is needed", "state_dir", "state_dir");
   }
@@ -122,6 +160,7 @@ Status Backend::plan(sdk::Call& call, std::string_view profile) {
   request.profile = std::string(profile);
   // Nothing is made, so a folder that is there already stands for those that create() would make.
   request.own_home = request.own_tmp = shared_->store.folder();
+  request.take_id = false;
   auto prepared = prepare(call, request);
   if (!prepared) return std::move(prepared).failure();
   return call.result(prepared->report.print());

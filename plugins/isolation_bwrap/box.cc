@@ -67,8 +67,10 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     order.input = what.has_input();
     return make_order(std::move(order));
   };
-  return isolation::run_command(call, what, out, *shared_, id_, profile.limits, options->limits,
-                                make);
+  Status st = isolation::run_command(call, what, out, *shared_, id_, profile.limits,
+                                     options->limits, make);
+  if (st.code() == BH_FAILED_PRECONDITION) shared_->tools.memo.forget();
+  return st;
 }
 
 }  // namespace bwrap

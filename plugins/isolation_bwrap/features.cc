@@ -72,22 +72,24 @@ bool ask(const std::string& program, const char* option, std::string& out) {
 
 }  // namespace
 
-sdk::Result<Features> find_features(const std::string& configured) {
-  Features f;
+sdk::Result<std::string> find_program(const std::string& configured) {
   if (!configured.empty()) {
     if (configured[0] != '/' || ::access(configured.c_str(), X_OK) != 0) {
       return sdk::failure(BH_FAILED_PRECONDITION,
                           "the configured bwrap, " + configured + ", cannot be run", "no_bwrap",
                           "bwrap", "configure an absolute path to bubblewrap's program");
     }
-    f.program = configured;
+    return configured;
   }
   for (const char* place : kPlaces) {
-    if (f.program.empty() && ::access(place, X_OK) == 0) f.program = place;
+    if (::access(place, X_OK) == 0) return std::string(place);
   }
-  if (f.program.empty()) {
-    return sdk::failure(BH_UNAVAILABLE, "bubblewrap is not installed", "no_bwrap", {}, kInstall);
-  }
+  return sdk::failure(BH_UNAVAILABLE, "bubblewrap is not installed", "no_bwrap", {}, kInstall);
+}
+
+sdk::Result<Features> find_features(const std::string& program) {
+  Features f;
+  f.program = program;
   std::string help, version;
   if (!ask(f.program, "--help", help) || !ask(f.program, "--version", version)) {
     return sdk::failure(BH_UNAVAILABLE, f.program + " does not answer", "no_bwrap", {}, kInstall);

@@ -17,7 +17,10 @@ struct Features {
   bool has(const std::string& option) const { return options.count(option) != 0; }
 };
 
-// `configured` is the operator's absolute path, or empty: then the standard places.
-sdk::Result<Features> find_features(const std::string& configured);
+// Where it lies. `configured` is the operator's absolute path, or empty: then the standard places.
+sdk::Result<std::string> find_program(const std::string& configured);
+
+// Asks it. Runs it twice.
+sdk::Result<Features> find_features(const std::string& program);
 
 }  // namespace bwrap

@@ -144,6 +144,49 @@ void Gather::add_kernel_settings() {
   }
 }
 
+// What the nearest word about `target` in that source says.
+bool Gather::shown_writable(const std::string& target, size_t source) const {
+  for (std::string at = target; is_within(at, placed[source].target);
+       at = isolation::parent_of(at)) {
+    const auto it = nodes.find(at);
+    if (it == nodes.end()) continue;
+    if (it->second.kind == Node::kSource) return view_.sources[it->second.source].read_only == 0;
+    return it->second.kind == Node::kWritable;
+  }
+  return false;
+}
+
+// A workspace may hold the very program that runs us, as a build tree does. Its folder is read-only
+// then, whatever a rule says; where the workspace is that folder, the files alone are.
+void Gather::add_own() {
+  if (request_.own == nullptr) return;
+  for (const std::string& file : *request_.own) {
+    std::vector<std::string> paths = mounts_.aliases(file);
+    paths.push_back(file);
+    for (const std::string& path : paths) {
+      const std::string folder = isolation::parent_of(path);
+      for (size_t i = 0; i < placed.size(); ++i) {
+        const std::string& source = view_.sources[i].path;
+        if (!is_within(path, source)) continue;
+        const bool whole = folder != source && is_within(folder, source);
+        const std::string& kept = whole ? folder : path;
+        if (kept == source) {
+          view_.sources[i].read_only = 1;
+          continue;
+        }
+        const std::string target = join(placed[i].target, isolation::rest_of(kept, source));
+        if (host_of(target) != kept || below_mask(target)) continue;
+        for (auto& [at, node] : nodes) {
+          if (is_within(at, target) && node.kind == Node::kWritable) node.kind = Node::kReadOnly;
+        }
+        if (!shown_writable(target, i)) continue;
+        nodes[target] = Node{Node::kReadOnly, 0, {}};
+        view_.own_by_file = view_.own_by_file || !whole;
+      }
+    }
+  }
+}
+
 // Names are looked up through a file that most often lies in /run.
 void Gather::add_resolver() {
   if (request_.profile->network != isolation::Network::kUnrestricted) return;

@@ -9,16 +9,6 @@ namespace bwrap {
 
 namespace {
 
-// A range that neither distributions nor systemd hand out. Sixteen million ids, one per persona:
-// two personas of one host hardly ever meet, and the same persona has the same one for ever.
-constexpr uint32_t kFirstShifted = 0x70000000;
-
-uint32_t shifted_id(const std::string& persona) {
-  uint32_t hash = 2166136261u;
-  for (const char c : persona) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return kFirstShifted + (hash & 0x00FFFFFFu);
-}
-
 // Lines of `text` whose first field is not `name` and whose third is not `id`.
 std::string others(const std::string& text, const std::string& name, const std::string& id) {
   std::string out;
@@ -61,11 +51,11 @@ bool Identity::may(const struct stat& st, unsigned want) const {
   return (have & want) == want;
 }
 
-Identity identity_for(const isolation::Profile& profile, Ids ids) {
+Identity identity_for(const isolation::Profile& profile, Ids ids, uint32_t shifted) {
   Identity who;
   who.ids = ids;
   if (ids == Ids::kShifted) {
-    who.uid = who.gid = shifted_id(profile.persona);
+    who.uid = who.gid = shifted;
     who.inside_uid = who.inside_gid = 1000;
     who.name = "agent";
   } else if (ids == Ids::kRoot) {

@@ -28,7 +28,8 @@ struct Identity {
   bool may(const struct stat& st, unsigned want) const;
 };
 
-Identity identity_for(const isolation::Profile& profile, Ids ids);
+// `shifted`: the kernel id that kShifted takes; see personas.h.
+Identity identity_for(const isolation::Profile& profile, Ids ids, uint32_t shifted);
 
 // The host's /etc/passwd or /etc/group with a line for the sandbox's user in front; empty where
 // there is no such file.

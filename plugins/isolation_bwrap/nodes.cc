@@ -343,6 +343,7 @@ Status Gather::run() {
   // Last, so that nothing above takes their place.
   for (const auto& hide : hides_) mask_everywhere(hide);
   for (const auto& place : placed) mask_proc_in(place.target);
+  add_own();
   add_resolver();
   nodes["/proc"] = Node{Node::kProc, 0, {}};
   add_kernel_settings();

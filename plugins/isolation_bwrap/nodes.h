@@ -55,6 +55,8 @@ class Gather {
   void add_hidden();
   void add_credentials();
   void add_resolver();
+  void add_own();
+  bool shown_writable(const std::string& target, size_t source) const;
   void add_root_secrets();
   void add_kernel_settings();
   void mask_everywhere(const std::string& host_path);

@@ -85,6 +85,13 @@ sdk::Result<Order> make_order(OrderRequest r) {
                  role(isolation::kFdIn),
                  role(isolation::kFdOut),
                  role(isolation::kFdErr)};
+  if (!r.cgroup_doors.empty() && !r.tools->cgroups.own.empty()) {
+    Fd own(::open(r.tools->cgroups.own.c_str(), O_WRONLY | O_CLOEXEC));
+    if (own) {
+      (void)extras.add(std::move(own));
+      job.early_door = static_cast<uint32_t>(order.launch.extra.size() - 1);
+    }
+  }
   for (Fd& door : r.cgroup_doors) job.program.push_back(extras.add(std::move(door)));
   if (r.who->ids == Ids::kShifted) {
     job.uid = r.who->uid;

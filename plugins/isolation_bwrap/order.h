@@ -8,6 +8,8 @@
 
 #include "features.h"
 #include "identity.h"
+#include "memo.h"
+#include "personas.h"
 #include "view.h"
 
 namespace bwrap {
@@ -20,6 +22,9 @@ struct Tools {
   isolation::Fd filter;  // seccomp program
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
+  Memo memo;
+  Personas personas{""};
+  std::vector<std::string> own;  // files that we run from; their folders are never writable
 };
 
 // Owns what the order borrows.

@@ -105,6 +105,13 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
   json::array hidden;
   for (const auto& path : p.view.hidden) hidden.emplace_back(path);
   report.enforced("isolation.hides", "mount", std::move(hidden));
+  if (p.view.own_by_file) {
+    report.partial("isolation.own_program", "mount",
+                   "Bulkhead's own program or library lies right in a folder that is writable "
+                   "inside: the file is read-only, but others can be put beside it");
+  } else {
+    report.enforced("isolation.own_program", "mount");
+  }
   if (p.who.ids == Ids::kRoot) {
     report.partial(
         "isolation.kernel_uid", "user namespace, masks",
@@ -157,10 +164,17 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
   view.own_tmp = request.own_tmp;
   view.shm_bytes = shm_bytes(p.profile.limits);
   view.absent = request.absent;
+  view.own = &request.tools->own;
   const Ids natural = ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn;
   std::string unmapped;
   for (Ids ids = request.ids.value_or(natural);; ids = Ids::kRoot) {
-    p.who = identity_for(p.profile, ids);
+    uint32_t shifted = 0;
+    if (ids == Ids::kShifted) {
+      auto id = request.tools->personas.id_of(p.profile.persona, request.take_id);
+      if (!id) return std::move(id).failure();
+      shifted = *id;
+    }
+    p.who = identity_for(p.profile, ids, shifted);
     auto made = make_view(view);
     if (!made) return std::move(made).failure();
     p.view = std::move(*made);

@@ -23,6 +23,7 @@ struct PrepareRequest {
   const std::set<std::string>* absent = nullptr;
   // What create() found out; none: find out.
   std::optional<Ids> ids;
+  bool take_id = true;  // false: only say which id the persona would have
 };
 
 // Makes nothing; the helper program tries mounts that are laid nowhere. [blocking]

@@ -29,6 +29,7 @@ struct View {
   std::string home, cwd;               // inside
   std::vector<Outcome> outcomes;       // files:..., mounts:...
   std::vector<std::string> hidden;     // what is masked whatever the profile says
+  bool own_by_file = false;  // what we run from lies right in a writable folder
   std::vector<std::string> absent;     // rules about what was not there in a writable folder
 };
 
@@ -38,6 +39,7 @@ struct ViewRequest {
   const isolation::Variables* environment = nullptr;  // the host's
   std::string own_home, own_tmp;                      // used where the profile names none
   uint64_t shm_bytes = 0;
+  const std::vector<std::string>* own = nullptr;  // canonical files whose folders stay read-only
   // Rules that create() found nothing for: a link that came to stand there is left alone.
   const std::set<std::string>* absent = nullptr;
 };

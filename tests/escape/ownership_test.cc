@@ -60,6 +60,61 @@ TEST_CASE("F12 a link that came to stand where workspace, home or tmp was is not
   }
 }
 
+TEST_CASE("F3 the program that runs us, its plugin and its helper cannot be replaced from inside") {
+  BH_NEEDS_BWRAP;
+  // The build tree as the workspace: this program lies in tests/, the plugin in plugins/.
+  const std::string program = std::filesystem::canonical("/proc/self/exe");
+  const std::string tests = std::filesystem::path(program).parent_path();
+  const std::string tree = std::filesystem::path(tests).parent_path();
+  const std::string plugin = tree + "/plugins/isolation_bwrap";
+  REQUIRE(exists(plugin + "/bulkhead-bwrap-launch"));
+  Backend backend("bwrap");
+  const std::string profile =
+      R"({"workspace":{"source":)" + quote(tree) + R"(},"files":[{"path":)" + quote(plugin) +
+      R"(,"access":"rw"},{"path":)" + quote(program) + R"(,"access":"rw"}]})";
+  const bh_status made = backend.create("s1", profile);
+  INFO(backend.message);
+  REQUIRE(made == BH_OK);
+  CHECK(rule_status(backend.report, "isolation.own_program") == "enforced");
+  // Nothing here changes a file, should it be let through.
+  for (const std::string& file :
+       {program, plugin + "/isolation_bwrap.so", plugin + "/bulkhead-bwrap-launch"}) {
+    CAPTURE(file);
+    CHECK(backend.sh("s1", ": >> '" + file + "'").exit.exit_code != 0);
+    CHECK(backend.sh("s1", "ln '" + file + "' '" + tree + "/linked' && rm '" + tree + "/linked'")
+              .exit.exit_code != 0);
+  }
+  for (const std::string& folder : {tests, plugin}) {
+    CAPTURE(folder);
+    CHECK(backend.sh("s1", "mkdir '" + folder + "/x' && rmdir '" + folder + "/x'").exit.exit_code !=
+          0);
+    CHECK(backend.sh("s1", "mv '" + folder + "' '" + folder + "2' && mv '" + folder + "2' '" +
+                               folder + "'")
+              .exit.exit_code != 0);
+  }
+  // The folder above must stay where it is too; what else is in the tree is as writable as ever.
+  CHECK(backend.sh("s1", "mv plugins plugins2 && mv plugins2 plugins").exit.exit_code != 0);
+  if (::access(tree.c_str(), W_OK) == 0) {
+    const std::string name = "made-" + std::to_string(::getpid());
+    CHECK(backend.sh("s1", "echo x > " + name + " && rm " + name).exit.exit_code == 0);
+  }
+  CHECK(backend.destroy("s1") == BH_OK);
+}
+
+TEST_CASE("F3 right in the workspace the program's file alone is kept, and that is told") {
+  BH_NEEDS_BWRAP;
+  const std::string program = std::filesystem::canonical("/proc/self/exe");
+  const std::string tests = std::filesystem::path(program).parent_path();
+  Backend backend("bwrap");
+  const bh_status made = backend.create("s1", R"({"workspace":{"source":)" + quote(tests) + "}}");
+  INFO(backend.message);
+  REQUIRE(made == BH_OK);
+  CHECK(rule_status(backend.report, "isolation.own_program") == "partial");
+  CHECK(backend.sh("s1", ": >> '" + program + "'").exit.exit_code != 0);
+  CHECK(backend.sh("s1", "mv '" + program + "' x && mv x '" + program + "'").exit.exit_code != 0);
+  CHECK(backend.destroy("s1") == BH_OK);
+}
+
 TEST_CASE("N16 families whose modules load on demand are asked neither for sockets nor for pairs") {
   BH_NEEDS_BWRAP;
   Cell cell;

@@ -1,6 +1,7 @@
 // ns_and_network §2, rows 1 and 2: what a host that runs as root, or several personas on one host,
 // must not give away.
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -91,6 +92,79 @@ TEST_CASE("ns 1 two personas have two ids") {
   const std::string first = value(a.backend.plan(R"({"persona":"a"})"));
   CHECK(first == value(b.backend.plan(R"({"persona":"a"})")));
   CHECK(first != value(b.backend.plan(R"({"persona":"b"})")));
+}
+
+TEST_CASE("ns 1 two personas whose names give the same number have two ids, in every process") {
+  BH_NEEDS_BWRAP;
+  if (::geteuid() != 0) BH_SKIP("an ordinary user has one id for all personas");
+  if (rule_status(Backend("bwrap").plan("{}"), "isolation.kernel_uid") == "partial") {
+    BH_SKIP("files cannot be mounted with other ids here");
+  }
+  const auto value = [](const std::string& report) {
+    const size_t at = report.find("isolation.kernel_uid");
+    return report.substr(at, report.find('}', at) - at);
+  };
+  const std::string one = R"({"persona":"persona-798"})", two = R"({"persona":"persona-2082"})";
+  // Each alone would get the same id, so they do collide.
+  CHECK(value(Backend("bwrap").plan(one)) == value(Backend("bwrap").plan(two)));
+
+  Folder state;
+  std::string first, second;
+  {
+    Backend a("bwrap", state.path());
+    REQUIRE(a.create("one", one) == BH_OK);
+    first = value(a.report);
+    // Only a sandbox takes an id; to plan one does not.
+    CHECK(value(a.plan(two)) != first);
+  }
+  Backend b("bwrap", state.path());
+  REQUIRE(b.create("two", two) == BH_OK);
+  second = value(b.report);
+  CHECK(first != second);
+  REQUIRE(b.find("one") == BH_OK);
+  CHECK(value(b.report) == first);
+  CHECK(b.destroy("one") == BH_OK);
+  CHECK(b.destroy("two") == BH_OK);
+  // Kept when no sandbox is left: what was decided once holds, in whatever order they come back.
+  Backend c("bwrap", state.path());
+  CHECK(value(c.plan(two)) == second);
+  CHECK(value(c.plan(one)) == first);
+}
+
+TEST_CASE("ns 1 many personas at once in many processes: no id twice") {
+  BH_NEEDS_BWRAP;
+  if (::geteuid() != 0) BH_SKIP("an ordinary user has one id for all personas");
+  Folder state;
+  // Pairs that collide, claimed by two processes in opposite orders.
+  const std::vector<std::string> names = {"persona-798", "persona-2082", "persona-799",
+                                          "persona-2083"};
+  std::vector<pid_t> children;
+  for (int child = 0; child < 4; ++child) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      Backend backend("bwrap", state.path());
+      bool fine = true;
+      for (size_t i = 0; i < names.size(); ++i) {
+        const std::string& name = names[child % 2 == 0 ? i : names.size() - 1 - i];
+        const std::string id = "s" + std::to_string(child) + "-" + std::to_string(i);
+        fine = backend.create(id, R"({"persona":)" + quote(name) + "}") == BH_OK && fine;
+        fine = backend.destroy(id) == BH_OK && fine;
+      }
+      ::_exit(fine ? 0 : 1);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t pid : children) {
+    int status = -1;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK(status == 0);
+  }
+  std::map<std::string, int> taken;
+  for (const auto& entry : fs::directory_iterator(state.path() + "/.ids")) {
+    ++taken[read(entry.path())];
+  }
+  CHECK(taken.size() == names.size());
+  for (const std::string& name : names) CHECK(taken[name] == 1);
 }
 
 TEST_CASE("ns 2 a sandbox lists nothing of another persona, of the data folder, or of the config") {

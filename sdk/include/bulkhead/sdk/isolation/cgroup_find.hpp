@@ -18,6 +18,7 @@ namespace bulkhead::sdk::isolation {
 struct CgroupPlace {
   int version = 0;  // 0: none can be made
   std::map<std::string, std::string> base;
+  std::string own;  // cgroup.procs of a group that we are in already; empty: none that is ours
   bool has(const std::string& controller) const { return base.count(controller) != 0; }
 };
 
@@ -122,12 +123,14 @@ inline CgroupPlace find_cgroups(const std::string& mountinfo, const std::string&
     if (!detail::writable(folder)) continue;
     place.base[name] = folder;
     place.version = 1;
+    place.own = folder + "/cgroup.procs";
   }
   if (place.version == 0) {
     const auto mount = mounts.find("");
     const auto group = groups.find("");
     if (mount != mounts.end() && group != groups.end()) {
       detail::find_unified(mount->second, group->second, place);
+      place.own = detail::group_folder(mount->second, group->second) + "/cgroup.procs";
     }
   }
   return place;

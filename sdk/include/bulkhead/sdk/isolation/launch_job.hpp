@@ -59,6 +59,7 @@ struct Job {
   uint32_t uid = kNobody, gid = kNobody;  // what the wall runs as; kNobody: as we are
   uint32_t private_users = 0;             // 1: staging needs a user namespace (not started by root)
   uint32_t check_only = 0;                // 1: try the staging, answer, run nothing
+  uint32_t early_door = kNobody;          // index of an extra descriptor; see open_early()
   std::vector<std::string> program;       // the wall's argv, the command inside included
   std::vector<std::string> arguments;     // more options for it, read from a descriptor (mark 'a')
   std::vector<Source> sources;
@@ -140,7 +141,10 @@ class Reader {
 
 inline std::string encode(const Job& job) {
   detail::Writer w;
-  for (const uint32_t n : {job.uid, job.gid, job.private_users, job.check_only}) w.number(n);
+  for (const uint32_t n :
+       {job.uid, job.gid, job.private_users, job.check_only, job.early_door}) {
+    w.number(n);
+  }
   w.texts(job.program);
   w.texts(job.arguments);
   w.number(job.sources.size());
@@ -160,7 +164,10 @@ inline std::string encode(const Job& job) {
 
 inline bool decode(std::string_view bytes, Job& job) {
   detail::Reader r(bytes);
-  for (uint32_t* n : {&job.uid, &job.gid, &job.private_users, &job.check_only}) *n = r.small();
+  for (uint32_t* n :
+       {&job.uid, &job.gid, &job.private_users, &job.check_only, &job.early_door}) {
+    *n = r.small();
+  }
   job.program = r.texts();
   job.arguments = r.texts();
   job.sources.resize(r.count());

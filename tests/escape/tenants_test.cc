@@ -146,7 +146,7 @@ TEST_CASE("ns 1 many personas at once in many processes: no id twice") {
       bool fine = true;
       for (size_t i = 0; i < names.size(); ++i) {
         const std::string& name = names[child % 2 == 0 ? i : names.size() - 1 - i];
-        const std::string id = "s" + std::to_string(child) + "-" + std::to_string(i);
+        const std::string id = std::to_string(child) + "-" + std::to_string(i);
         fine = backend.create(id, R"({"persona":)" + quote(name) + "}") == BH_OK && fine;
         fine = backend.destroy(id) == BH_OK && fine;
       }

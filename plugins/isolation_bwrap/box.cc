@@ -1,5 +1,7 @@
 #include "box.h"
 
+#include "points.h"
+
 namespace bwrap {
 
 using sdk::Status;
@@ -51,7 +53,9 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   const isolation::Variables host =
       isolation::allowed(shared_->tools.environment, profile.env_allow);
 
+  Points points(shared_->store.folder());
   auto make = [&](isolation::CommandSetting setting) {
+    points.make(prepared->view);
     OrderRequest order;
     order.tools = &shared_->tools;
     order.who = &prepared->who;

@@ -77,6 +77,47 @@ TEST_CASE("F4 protecting what does not exist leaves nothing on the host, and is 
   CHECK(cell.sh("echo on").out == "on\n");
 }
 
+TEST_CASE("F4 a workspace below /tmp or HOME leaves no mount points in the persona's folders") {
+  BH_NEEDS_BWRAP;
+  Folder folder;
+  const std::string work = folder.make("work"), tmp = folder.make("tmp"), home = folder.make("home");
+  folder.write("tmp/kept", "x");
+  Backend backend("bwrap");
+  const auto profile = [&](const std::string& inside) {
+    return R"({"workspace":{"source":)" + quote(work) + R"(,"path":)" + quote(inside) +
+           R"(},"tmp":{"source":)" + quote(tmp) + R"(},"home":{"source":)" + quote(home) +
+           R"(,"path":"/home/agent"}})";
+  };
+  REQUIRE(backend.create("s1", profile("/tmp/a/b/work")) == BH_OK);
+  REQUIRE(backend.create("s2", profile("/home/agent/project")) == BH_OK);
+  // While one command runs, another of the same folders ends: what the first stands on must stay.
+  std::string seen[2];
+  Command slow;
+  slow.argv = {"sh", "-c",
+               "echo on; : > began; until [ -e go ]; do sleep 0.02; done; echo 1 > "
+               "/tmp/a/b/work/one && cat one"};
+  slow.beside = [&](testing::FakeCall&) {
+    for (int i = 0; i < 500 && !exists(work + "/began"); ++i) ::usleep(20000);
+    Backend other("bwrap", backend.state());
+    (void)other.find("s1");
+    for (std::string& one : seen) one = other.sh("s1", "pwd").out;
+    folder.write("work/go", "");
+  };
+  CHECK(backend.run("s1", slow).out == "on\n1\n");
+  for (const std::string& one : seen) CHECK(one == "/tmp/a/b/work\n");
+  CHECK(backend.sh("s2", "echo 2 > two; pwd").out == "/home/agent/project\n");
+  CHECK(read(work + "/one") == "1\n");
+  CHECK(read(work + "/two") == "2\n");
+  CHECK(std::distance(fs::directory_iterator(tmp), fs::directory_iterator()) == 1);
+  CHECK(fs::is_empty(home));
+  // What the sandbox put beside its workspace is its own, with the folder that holds it.
+  CHECK(backend.sh("s1", "echo x > /tmp/a/mine").exit.exit_code == 0);
+  CHECK(exists(tmp + "/a/mine"));
+  CHECK_FALSE(exists(tmp + "/a/b"));
+  CHECK(backend.destroy("s1") == BH_OK);
+  CHECK(backend.destroy("s2") == BH_OK);
+}
+
 TEST_CASE("F4 no ghost files after the host was killed") {
   BH_NEEDS_BWRAP;
   Cell cell;

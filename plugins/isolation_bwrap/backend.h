@@ -13,6 +13,8 @@ class Backend : public sdk::Isolation {
   static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
   static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
 
+  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Files>(id); }
+
   explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   sdk::Status plan(sdk::Call& call, std::string_view profile) override;

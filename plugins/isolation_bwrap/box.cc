@@ -35,9 +35,7 @@ Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   return isolation::within_sandbox(what, *shared_, id_, [&] { return run(call, what, out); });
 }
 
-Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
-  auto options = isolation::parse_options(what.options());
-  if (!options) return std::move(options).failure();
+sdk::Result<Prepared> Box::prepared(sdk::Call& call) const {
   PrepareRequest request;
   request.tools = &shared_->tools;
   request.profile = profile_;
@@ -45,7 +43,31 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   request.own_tmp = shared_->own_folder(id_, "tmp");
   request.absent = &facts_.absent;
   request.ids = facts_.ids;
-  auto prepared = prepare(call, request);
+  return prepare(call, request);
+}
+
+sdk::Result<std::unique_ptr<isolation::HeldFileWorker>> Box::start_files(sdk::Call& call) {
+  auto prepared = this->prepared(call);
+  if (!prepared) return std::move(prepared).failure();
+  const isolation::Limits& limits = prepared->profile.limits;
+  auto make = [&](isolation::CommandSetting setting) {
+    OrderRequest order;
+    order.tools = &shared_->tools;
+    order.who = &prepared->who;
+    order.profile = &prepared->profile;
+    order.view = &prepared->view;
+    order.cgroup_doors = std::move(setting.doors);
+    order.limits = isolation::resource_limits(limits, {}, shared_->cgroups,
+                                              prepared->who.ids != Ids::kRoot);
+    return make_order(std::move(order));
+  };
+  return isolation::start_file_worker(*shared_, id_, limits, make);
+}
+
+Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
+  auto options = isolation::parse_options(what.options());
+  if (!options) return std::move(options).failure();
+  auto prepared = this->prepared(call);
   if (!prepared) return std::move(prepared).failure();
   const isolation::Profile& profile = prepared->profile;
   const isolation::Variables base =

@@ -1,7 +1,7 @@
 // A handle on one sandbox.
 #pragma once
 
-#include <bulkhead/sdk/isolation/command.hpp>
+#include <bulkhead/sdk/isolation/files_box.hpp>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +13,7 @@ namespace bwrap {
 // What the backend and the handles that it gave out share; outlives both.
 struct Shared : isolation::Sandboxes {
   Tools tools;
+  isolation::FileWorkers file_workers;
 
   // A folder that create() made for a sandbox whose profile names none; empty where there is none.
   std::string own_folder(std::string_view id, const char* name) const {
@@ -29,10 +30,11 @@ struct Facts {
   static sdk::Result<Facts> parse(std::string_view text);
 };
 
-class Box : public sdk::Sandbox {
+class Box : public sdk::Sandbox, public isolation::SandboxFiles {
  public:
   Box(std::shared_ptr<Shared> shared, std::string id, std::string profile, Facts facts)
-      : shared_(std::move(shared)),
+      : SandboxFiles(*shared, shared->file_workers, id),
+        shared_(std::move(shared)),
         id_(std::move(id)),
         profile_(std::move(profile)),
         facts_(std::move(facts)) {}
@@ -46,6 +48,8 @@ class Box : public sdk::Sandbox {
   }
 
  private:
+  sdk::Result<std::unique_ptr<isolation::HeldFileWorker>> start_files(sdk::Call& call) override;
+  sdk::Result<Prepared> prepared(sdk::Call& call) const;
   sdk::Status run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out);
 
   const std::shared_ptr<Shared> shared_;

@@ -152,6 +152,33 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::find(sdk::Call& call, std::s
   return std::make_unique<Box>(shared_, std::string(id), std::move(*parsed));
 }
 
+namespace {
+
+// Owns what the order borrows.
+struct Order {
+  isolation::LaunchOrder launch;
+  std::vector<isolation::Fd> doors;
+};
+
+void take_doors(Order& order, std::vector<isolation::Fd> doors) {
+  order.doors = std::move(doors);
+  for (const auto& door : order.doors) order.launch.extra.push_back(door.get());
+}
+
+}  // namespace
+
+sdk::Result<std::unique_ptr<isolation::HeldFileWorker>> Box::start_files(sdk::Call&) {
+  auto make = [&](isolation::CommandSetting setting) -> sdk::Result<Order> {
+    Order order;
+    order.launch.helper = shared_->helper;
+    order.launch.task.limits =
+        isolation::resource_limits(profile_.limits, {}, shared_->cgroups, false);
+    take_doors(order, std::move(setting.doors));
+    return order;
+  };
+  return isolation::start_file_worker(*shared_, id_, profile_.limits, make);
+}
+
 Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   auto options = isolation::parse_options(what.options());
   if (!options) return std::move(options).failure();
@@ -164,10 +191,6 @@ Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   base["TMPDIR"] = profile_.tmp ? profile_.tmp->source : shared_->store.path(id_, "tmp");
   const isolation::Variables host = isolation::allowed(shared_->environment, profile_.env_allow);
 
-  struct Order {
-    isolation::LaunchOrder launch;
-    std::vector<isolation::Fd> doors;
-  };
   auto make = [&](isolation::CommandSetting setting) -> sdk::Result<Order> {
     Order order;
     isolation::LaunchOrder& launch = order.launch;
@@ -183,8 +206,7 @@ Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     task.limits =
         isolation::resource_limits(profile_.limits, options->limits, shared_->cgroups, false);
     task.wall_ns = setting.wall_ns;
-    order.doors = std::move(setting.doors);
-    for (const auto& door : order.doors) launch.extra.push_back(door.get());
+    take_doors(order, std::move(setting.doors));
     return order;
   };
   return isolation::within_sandbox(what, *shared_, id_, [&] {

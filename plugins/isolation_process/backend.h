@@ -3,8 +3,8 @@
 #pragma once
 
 #include <bulkhead/sdk.hpp>
-#include <bulkhead/sdk/isolation/command.hpp>
 #include <bulkhead/sdk/isolation/environment.hpp>
+#include <bulkhead/sdk/isolation/files_box.hpp>
 #include <memory>
 #include <string>
 
@@ -16,12 +16,15 @@ namespace isolation = bulkhead::sdk::isolation;
 struct Shared : isolation::Sandboxes {
   std::string helper;
   isolation::Variables environment;
+  isolation::FileWorkers file_workers;
 };
 
 class Backend : public sdk::Isolation {
  public:
   static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
   static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
+
+  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Files>(id); }
 
   explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
@@ -38,10 +41,11 @@ class Backend : public sdk::Isolation {
   const std::shared_ptr<Shared> shared_;
 };
 
-class Box : public sdk::Sandbox {
+class Box : public sdk::Sandbox, public isolation::SandboxFiles {
  public:
   Box(std::shared_ptr<Shared> shared, std::string id, isolation::Profile profile)
-      : shared_(std::move(shared)), id_(std::move(id)), profile_(std::move(profile)) {}
+      : SandboxFiles(*shared, shared->file_workers, id),
+        shared_(std::move(shared)), id_(std::move(id)), profile_(std::move(profile)) {}
 
   sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override;
   sdk::Status inspect(sdk::Call& call) override {
@@ -52,6 +56,8 @@ class Box : public sdk::Sandbox {
   }
 
  private:
+  sdk::Result<std::unique_ptr<isolation::HeldFileWorker>> start_files(sdk::Call& call) override;
+
   const std::shared_ptr<Shared> shared_;
   const std::string id_;
   const isolation::Profile profile_;

@@ -7,6 +7,7 @@
 // It reads nothing that a sandbox wrote.
 #include <grp.h>
 #include <string.h>
+#include <bulkhead/sdk/isolation/files_worker.hpp>
 #include <bulkhead/sdk/isolation/launch_init.hpp>
 #include <bulkhead/sdk/isolation/launch_job.hpp>
 #include <bulkhead/sdk/isolation/launch_note.hpp>
@@ -184,7 +185,7 @@ int run_init(int argc, char** argv) {
   fds.err = number(6);
   for (int i = 7; i < argc; ++i) fds.groups.push_back(number(i));
   // Whatever else bubblewrap handed on is not ours; what is ours must not pass the exec.
-  return Init(std::move(task), std::move(fds)).run();
+  return Init(std::move(task), std::move(fds), &serve_files).run();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // bulkhead-process-launch: the helper program of isolation_process. It runs the command as it is,
 // but keeps its whole tree in reach: what the command leaves comes back to this subreaper.
+#include <bulkhead/sdk/isolation/files_worker.hpp>
 #include <bulkhead/sdk/isolation/launch_init.hpp>
 #include <bulkhead/sdk/isolation/launch_job.hpp>
 #include <bulkhead/sdk/isolation/launch_note.hpp>
@@ -38,7 +39,7 @@ int launch() {
   init.err = fds[kFdErr].release();
   init.host = fds[kFdHost].get();
   for (size_t i = kFdExtra; i < fds.size(); ++i) init.groups.push_back(fds[i].release());
-  const int code = Init(std::move(task), std::move(init)).run();
+  const int code = Init(std::move(task), std::move(init), &serve_files).run();
   (void)send_note(kSocket, usage_note());
   return code;
 }

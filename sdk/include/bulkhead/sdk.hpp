@@ -13,6 +13,7 @@
 #include "sdk/host.hpp"
 #include "sdk/isolation.hpp"
 #include "sdk/isolation_extensions.hpp"
+#include "sdk/isolation_files.hpp"
 #include "sdk/operations.hpp"
 #include "sdk/plugin.hpp"
 #include "sdk/result.hpp"

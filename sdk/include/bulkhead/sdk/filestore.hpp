@@ -8,20 +8,10 @@
 #include <memory>
 #include <string_view>
 
+#include "file_info.hpp"
 #include "provider.hpp"
 
 namespace bulkhead::sdk {
-
-// Where the files of a stat() or list() go. A Status that is not ok ends it.
-class EachFile {
- public:
-  EachFile(bh_file_fn f, void* ctx) : f_(f), ctx_(ctx) {}
-  Status operator()(const bh_file_info& info) const { return Status::from(f_(ctx_, &info)); }
-
- private:
-  bh_file_fn f_;
-  void* ctx_;
-};
 
 // What to write: a view, valid during the call.
 class FileWrite {

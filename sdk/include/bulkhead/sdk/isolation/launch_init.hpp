@@ -34,8 +34,9 @@ inline uint64_t monotonic_ns() {
 
 class Init {
  public:
-  Init(Task task, InitFds fds)
-      : task_(std::move(task)), fds_(std::move(fds)), first_(::getpid() == 1) {}
+  // `worker`: what runs in the place of a program where the task asks for that.
+  Init(Task task, InitFds fds, int (*worker)())
+      : task_(std::move(task)), fds_(std::move(fds)), worker_(worker), first_(::getpid() == 1) {}
 
   // Returns when the command and everything that it left has ended.
   int run() {
@@ -111,6 +112,7 @@ class Init {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (task_.worker != 0) ::_exit(worker_());
     execute();
     give_up(Note::kProgram);
     ::_exit(127);
@@ -244,6 +246,7 @@ class Init {
 
   Task task_;
   InitFds fds_;
+  int (*worker_)();
   bool first_;
   Fd signals_;
   pid_t leader_ = -1;

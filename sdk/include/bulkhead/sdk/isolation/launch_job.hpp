@@ -75,6 +75,7 @@ struct Task {
   std::string cwd;
   std::vector<Limit> limits;
   uint64_t wall_ns = 0;  // 0: none
+  uint32_t worker = 0;   // 1: no program; the helper itself serves requests about files (argv: its name)
 };
 
 namespace detail {
@@ -196,6 +197,7 @@ inline std::string encode(const Task& task) {
     w.number(l.value);
   }
   w.number(task.wall_ns);
+  w.number(task.worker);
   return w.take();
 }
 
@@ -210,6 +212,7 @@ inline bool decode(std::string_view bytes, Task& task) {
     l.value = r.number();
   }
   task.wall_ns = r.number();
+  task.worker = r.small();
   return r.ok();
 }
 

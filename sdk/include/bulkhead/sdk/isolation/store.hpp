@@ -40,6 +40,9 @@ struct ProcessName {
 
 class Store {
  public:
+  // How the names of file workers begin, which no command's does.
+  static constexpr const char* kFileWorker = "files_";
+
   explicit Store(std::string folder) : folder_(std::move(folder)) {}
   const std::string& folder() const { return folder_; }
   std::string path(std::string_view id, const char* name = "") const {
@@ -126,11 +129,13 @@ class Store {
   void leave(std::string_view id, std::string_view exec) const {
     ::unlink(run_path(id, exec).c_str());
   }
-  // Helpers of the commands that run, in whatever process; all of them when `exec` is empty.
+  // Helpers of the commands that run, in whatever process; all of them when `exec` is empty. A file
+  // worker is no command.
   std::vector<Fd> helpers(std::string_view id, std::string_view exec = {}) const {
     std::vector<Fd> out;
     for (const auto& name : run_names(id)) {
       if (!exec.empty() && name != file_name(exec)) continue;
+      if (exec.empty() && name.rfind(kFileWorker, 0) == 0) continue;
       ProcessName host, helper;
       if (!read_run(id, name, host, helper)) continue;
       if (Fd fd = helper.open()) out.push_back(std::move(fd));

@@ -157,6 +157,8 @@ std::vector<std::string> Backend::list() {
   note(call);
   return call.recorded().items;
 }
+void* Backend::handle(const std::string& id) const { return in_->boxes.at(id); }
+const bh_host* Backend::host() const { return in_->host.raw(); }
 void Backend::release(const std::string& id) {
   const auto it = in_->boxes.find(id);
   if (it == in_->boxes.end()) return;

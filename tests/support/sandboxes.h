@@ -77,6 +77,9 @@ class Backend {
   Ran sh(const std::string& id, const std::string& script, const std::string& options = "{}");
   bh_status signal(const std::string& id, const std::string& exec, int number);
   void release(const std::string& id);
+  // For tables beside the main one.
+  void* handle(const std::string& id) const;
+  const bh_host* host() const;
   // The last call's fault and report.
   std::string message, details, report;
 

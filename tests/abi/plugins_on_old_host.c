@@ -2,6 +2,7 @@
  * NAME.so), and one of 1.0, on the mini-host of 1.0. Each must work or refuse with a text, whatever
  * lies behind the tables that the host hands out: nothing readable, or garbage. */
 #include <dirent.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -89,8 +90,70 @@ static void open_isolation(mini_host *host, const bh_provider *provider) {
   provider->close(self);
 }
 
+static bh_status count_file(void *ctx, const bh_file_info *info) {
+  if (info->struct_size >= sizeof *info && info->kind == BH_FILE_REGULAR && info->size == 5) {
+    ++*(int *)ctx;
+  }
+  return BH_OK;
+}
+
+static void remove_tree(char *folder) {
+  char *const roots[] = {folder, NULL};
+  FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+  FTSENT *at;
+  while (walk != NULL && (at = fts_read(walk)) != NULL) {
+    if (at->fts_info != FTS_D) (void)remove(at->fts_accpath);
+  }
+  if (walk != NULL) (void)fts_close(walk);
+}
+
+/* A store that needs no configuration keeps a file; another one says why it does not open. */
+static void open_files(mini_host *host, const bh_provider *provider) {
+  bh_filestore store = mini_filestore(provider);
+  bh_opening how = opening();
+  char folder[] = "/tmp/bh-mini-XXXXXX";
+  bh_write what;
+  void *self = NULL;
+  int seen = 0;
+  CHECK(store.stat != NULL && store.list != NULL && store.read != NULL && store.write != NULL &&
+        store.remove != NULL);
+  CHECK(mkdtemp(folder) != NULL);
+  how.state_dir.data = folder;
+  how.state_dir.size = strlen(folder);
+  mini_begin(host, &call);
+  if (provider->open(&call.base, &how, &self) != BH_OK) {
+    CHECK(call.records > 0 && call.text[0] != '\0');
+    remove_tree(folder);
+    return;
+  }
+  memset(&what, 0, sizeof what);
+  what.struct_size = sizeof what;
+  what.data = "bytes";
+  what.size = 5;
+  mini_begin(host, &call);
+  CHECK(store.write(self, &call.base, "mini/f", 6, &what) == BH_OK);
+  CHECK(strstr(call.result, "\"etag\"") != NULL);
+  mini_begin(host, &call);
+  CHECK(store.stat(self, &call.base, "mini/f", 6, count_file, &seen) == BH_OK && seen == 1);
+  mini_begin(host, &call);
+  CHECK(store.list(self, &call.base, "mini", 4, 0, NULL, 0, count_file, &seen) == BH_OK &&
+        seen == 2);
+  mini_begin(host, &call);
+  CHECK(store.read(self, &call.base, "mini/f", 6, 1, 3) == BH_OK);
+  CHECK(call.output_size == 3 && memcmp(call.output, "yte", 3) == 0);
+  mini_begin(host, &call);
+  CHECK(store.remove(self, &call.base, "mini/f", 6, 0) == BH_OK);
+  mini_begin(host, &call);
+  CHECK(store.remove(self, &call.base, "mini/f", 6, 0) == BH_NOT_FOUND && call.records > 0);
+  mini_begin(host, &call);
+  CHECK(store.read(self, &call.base, "mini/f", 6, 0, -1) == BH_NOT_FOUND);
+  CHECK(store.get_extension("org.example.nothing/1") == NULL);
+  provider->close(self);
+  remove_tree(folder);
+}
+
 static void try_plugin(mini_host *host, const char *path) {
-  static const char *const kinds[] = {BH_TOOLSET, BH_ISOLATION};
+  static const char *const kinds[] = {BH_TOOLSET, BH_ISOLATION, BH_FILESTORE};
   mini_plugin plugin;
   size_t kind;
   uint32_t i, found = 0;
@@ -102,13 +165,14 @@ static void try_plugin(mini_host *host, const char *path) {
   }
   CHECK(plugin.table.get_interface("bh.nothing/1") == NULL);
   CHECK(plugin.table.get_interface("bh.toolset/1x") == NULL);
-  for (kind = 0; kind < 2; ++kind) {
+  for (kind = 0; kind < 3; ++kind) {
     const bh_provider_list *list = mini_providers(&plugin, kinds[kind]);
     for (i = 0; list != NULL && i < list->count; ++i, ++found) {
       bh_provider provider = mini_provider(list->items[i]);
       CHECK(provider.id != NULL && provider.id[0] != '\0');
       if (kind == 0) open_tools(host, &provider);
       if (kind == 1) open_isolation(host, &provider);
+      if (kind == 2) open_files(host, &provider);
     }
   }
   CHECK(found > 0);

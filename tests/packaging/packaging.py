@@ -92,7 +92,9 @@ def installation():
                     r"lib.*/cmake/bulkhead/bulkheadConfig\.cmake", r"lib.*/pkgconfig/bulkhead\.pc",
                     r"lib.*/pkgconfig/bulkhead-abi\.pc",
                     r"lib.*/bulkhead/plugins/toolset_sandbox/toolset_sandbox\.so",
-                    r"lib.*/bulkhead/plugins/toolset_sandbox/plugin\.json"):
+                    r"lib.*/bulkhead/plugins/toolset_sandbox/plugin\.json",
+                    r"lib.*/bulkhead/plugins/filestore_dir/filestore_dir\.so",
+                    r"lib.*/bulkhead/plugins/filestore_dir/plugin\.json"):
         found(pattern)
 
     named = []

@@ -192,3 +192,10 @@ bh_isolation mini_isolation(const bh_provider *provider) {
   if (copy.get_extension == NULL) copy.get_extension = no_extension;
   return copy;
 }
+
+bh_filestore mini_filestore(const bh_provider *provider) {
+  bh_filestore copy;
+  copy_table(&copy, sizeof copy, provider->table);
+  if (copy.get_extension == NULL) copy.get_extension = no_extension;
+  return copy;
+}

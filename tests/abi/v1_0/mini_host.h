@@ -3,6 +3,7 @@
 #ifndef MINI_HOST_H
 #define MINI_HOST_H
 
+#include <bulkhead/filestore.h>
 #include <bulkhead/isolation.h>
 #include <bulkhead/toolset.h>
 
@@ -51,5 +52,6 @@ const bh_provider_list *mini_providers(const mini_plugin *plugin, const char *ki
 bh_provider mini_provider(const bh_provider *from);
 bh_toolset mini_toolset(const bh_provider *provider);
 bh_isolation mini_isolation(const bh_provider *provider);
+bh_filestore mini_filestore(const bh_provider *provider);
 
 #endif

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/drive.h"
 #include "core/host_view.h"
 
 namespace bh {

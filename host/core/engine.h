@@ -120,7 +120,4 @@ struct RequestBody {
   std::vector<Blob> blobs;
 };
 
-// The error with what was done before it: details.partial.
-Error with_partial(Error error, const std::string& partial_json);
-
 }  // namespace bh

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "core/drive.h"
 #include "core/engine.h"
 #include "core/operation.h"
 

@@ -1,12 +1,6 @@
 #include "sandbox/backend.h"
 
-#include "core/engine.h"
-
 namespace bh {
-
-Error with_partial_result(Error error, const std::string& json) {
-  return with_partial(std::move(error), json);
-}
 
 Backend::Backend(const Provider& provider, const bh_host* host, void* self)
     : provider_(provider), table_(provider.isolation()), host_(host), self_(self) {}

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/call.h"
+#include "core/drive.h"
 #include "core/engine.h"
 #include "core/sink.h"
 

@@ -26,6 +26,8 @@ class Input {
   virtual bh_fd fd() = 0;
   // Nobody will read the rest. [any]
   virtual void end() = 0;
+  // False: nobody sends anything, which is not the same as a sender that has nothing. [any]
+  virtual bool announced() const { return true; }
 };
 
 // Bytes that were there before the call (a toolset's blob "input").
@@ -48,6 +50,7 @@ class NoInput final : public Input {
   bh_status receive(Call& call, void* buffer, std::size_t size, std::size_t* got) override;
   bh_fd fd() override { return ready_.get(); }
   void end() override {}
+  bool announced() const override { return false; }
 
  private:
   ReadyFd ready_;

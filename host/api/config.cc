@@ -18,6 +18,7 @@ const Schema& config_schema() {
         R"({"type":"object","properties":{"version":{"const":1},"data_root":{"type":"string"},"config_dir":{"type":"string"},)"
         R"("plugins":{"type":"object","additionalProperties":true},)"
         R"("isolation":{"type":"object","properties":{"backend":{"type":"string"},"allow_unisolated":{"type":"boolean"},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
+        R"("files":{"type":"object","properties":{"store":{"type":"string"},"max_bytes":{"type":"integer","minimum":1},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("toolsets":{"type":"object","properties":{"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("defaults":{"type":"object","properties":{"workspace":{"type":"string"},"network":{"enum":["off","limited","allowed_hosts","unrestricted"]},"limits":)" +
         limits_schema() +
@@ -129,6 +130,28 @@ std::map<std::string, json::object> configs_of(const json::object& config, std::
   return out;
 }
 
+FilesSettings files_settings(const json::object& config) {
+  FilesSettings out;
+  out.config = configs_of(config, "files");
+  const json::object* files = json::get_object(config, "files");
+  if (files == nullptr) return out;
+  out.store = json::get_string(*files, "store");
+  out.max_bytes = json::get_int(*files, "max_bytes");
+  return out;
+}
+
+// Whatever folder of the host a store's configuration names holds all personas' files.
+std::vector<std::string> folders_of(const FilesSettings& files) {
+  std::vector<std::string> out;
+  for (const auto& [id, config] : files.config) {
+    for (const auto& member : config) {
+      const json::string* text = member.value().if_string();
+      if (text != nullptr && text->size() > 1 && (*text)[0] == '/') out.emplace_back(*text);
+    }
+  }
+  return out;
+}
+
 SandboxSettings sandbox_settings(const json::object& config) {
   SandboxSettings out;
   if (const json::object* isolation = json::get_object(config, "isolation")) {
@@ -197,7 +220,11 @@ Result<RuntimeConfig> read_config(std::string_view text) {
   out.host.registry.probe_memory = out.host.data_root + "/probes";
   out.host.sandbox = sandbox_settings(config);
   out.host.sandbox.home = home;
+  out.host.files = files_settings(config);
   out.host.sandbox.own = own_paths(config, out.host.registry, out.host.data_root, home);
+  for (std::string& folder : folders_of(out.host.files)) {
+    out.host.sandbox.own.push_back(std::move(folder));
+  }
   out.host.sandbox.hide = hidden_paths(out.host.sandbox.own, home);
   out.host.toolset_config = configs_of(config, "toolsets");
   out.workers = static_cast<std::size_t>(json::get_int(config, "workers", 256));

@@ -17,6 +17,7 @@ std::unique_ptr<Catalogue> build() {
     if (!added) throw std::logic_error(added.error().message);
   };
   add_exec_operations(add);
+  add_files_operations(add);
   add_host_operations(add);
   add_plugin_operations(add);
   add_sandbox_operations(add);

@@ -14,6 +14,7 @@ const Catalogue& catalogue();
 using AddOperation = std::function<void(OperationSpec)>;
 
 void add_exec_operations(const AddOperation& add);
+void add_files_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);
 void add_sandbox_operations(const AddOperation& add);

@@ -46,6 +46,14 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           [this] { return registry.declared(BH_ISOLATION); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
       sandboxes(root, settings.sandbox, backends, records),
+      stores(
+          root, settings.files,
+          [this](const std::string& id) -> Result<const Provider*> {
+            return registry.find(BH_FILESTORE, id);
+          },
+          [this] { return registry.declared(BH_FILESTORE); },
+          [this](const std::string& plugin) { return caller.host(plugin); }),
+      files(root, settings.files, stores),
       toolsets(registry, caller, root, settings.toolset_config) {
   registry.scan();
   // No sandbox may see, let alone write, what the next host would load.
@@ -60,6 +68,7 @@ HostRooms::~HostRooms() = default;
 void HostRooms::close() {
   sandboxes.close();
   toolsets.close();
+  stores.close();
   backends.close();
   registry.shutdown();
   db.close();
@@ -88,13 +97,21 @@ std::vector<std::string> offered(const json::object& report, std::string_view in
   return ids;
 }
 
+// Each name with the member of the configuration that holds it.
+using Named = std::map<std::string, std::string>;
+
+Named names_in(std::string_view group, const std::map<std::string, json::object>& config) {
+  Named out;
+  for (const auto& [name, value] : config) out[name] = "/" + std::string(group) + "/config/" + name;
+  return out;
+}
+
 Result<void> check_names(const json::object& report, std::string_view interface,
-                         std::string_view group, const std::map<std::string, json::object>& config) {
+                         const Named& named) {
   bool readable = true;
   std::vector<std::string> ids = offered(report, interface, &readable);
-  for (const auto& [name, value] : config) {
+  for (const auto& [name, field] : named) {
     if (!readable || std::find(ids.begin(), ids.end(), name) != ids.end()) continue;
-    std::string field = "/" + std::string(group) + "/config/" + name;
     std::string known;
     for (const std::string& id : ids) known += (known.empty() ? "" : ", ") + id;
     return fail(BH_INVALID_ARGUMENT,
@@ -108,10 +125,15 @@ Result<void> check_names(const json::object& report, std::string_view interface,
 }  // namespace
 
 Result<void> HostRooms::check_config_names() const {
-  if (settings.sandbox.backend_config.empty() && settings.toolset_config.empty()) return {};
+  const Named backend_names = names_in("isolation", settings.sandbox.backend_config);
+  const Named toolset_names = names_in("toolsets", settings.toolset_config);
+  Named store_names = names_in("files", settings.files.config);
+  if (!settings.files.store.empty()) store_names[settings.files.store] = "/files/store";
+  if (backend_names.empty() && toolset_names.empty() && store_names.empty()) return {};
   json::object report = registry.report();
-  BH_TRY(check_names(report, BH_ISOLATION, "isolation", settings.sandbox.backend_config));
-  return check_names(report, BH_TOOLSET, "toolsets", settings.toolset_config);
+  BH_TRY(check_names(report, BH_ISOLATION, backend_names));
+  BH_TRY(check_names(report, BH_FILESTORE, store_names));
+  return check_names(report, BH_TOOLSET, toolset_names);
 }
 
 void HostRooms::notify(const std::string&, const json::object& what) {

@@ -8,6 +8,9 @@
 
 #include "core/engine.h"
 #include "core/host_view.h"
+#include "files/files.h"
+#include "files/settings.h"
+#include "files/stores.h"
 #include "loader/registry.h"
 #include "operations/toolsets.h"
 #include "sandbox/backends.h"
@@ -36,6 +39,7 @@ class EngineCaller final : public PluginCaller {
 struct HostSettings {
   std::string data_root;
   SandboxSettings sandbox;
+  FilesSettings files;
   RegistryOptions registry;
   std::map<std::string, json::object> toolset_config;
   json::object shown;  // what host.inspect tells of it
@@ -62,6 +66,8 @@ class HostRooms final : public Rooms {
   Registry registry;
   Backends backends;
   Sandboxes sandboxes;
+  Stores stores;
+  Files files;
   Toolsets toolsets;
 };
 

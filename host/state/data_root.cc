@@ -45,15 +45,33 @@ Result<std::string> DataRoot::folder(const std::string& relative) const {
   return path_ + "/" + relative;
 }
 
-Result<NameLock> NameLock::take(const DataRoot& root, const std::string& name) {
+namespace {
+
+Result<Fd> lock_file(const DataRoot& root, const std::string& name) {
   auto folder = make_folder_beneath(root.fd(), "locks", 0700);
-  if (!folder) return tl::unexpected(std::move(folder).error());
-  auto file = open_beneath(folder->get(), name, O_RDWR | O_CREAT, 0600);
+  if (!folder) return folder;
+  return open_beneath(folder->get(), name, O_RDWR | O_CREAT, 0600);
+}
+
+}  // namespace
+
+Result<NameLock> NameLock::take(const DataRoot& root, const std::string& name) {
+  auto file = lock_file(root, name);
   if (!file) return tl::unexpected(std::move(file).error());
   while (::flock(file->get(), LOCK_EX) != 0) {
     if (errno != EINTR) return fail_errno(errno, "locking " + name);
   }
   return NameLock(std::move(*file));
+}
+
+Result<std::optional<NameLock>> NameLock::try_take(const DataRoot& root, const std::string& name) {
+  auto file = lock_file(root, name);
+  if (!file) return tl::unexpected(std::move(file).error());
+  while (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::optional<NameLock>();
+    if (errno != EINTR) return fail_errno(errno, "locking " + name);
+  }
+  return std::optional<NameLock>(NameLock(std::move(*file)));
 }
 
 }  // namespace bh

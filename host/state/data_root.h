@@ -1,6 +1,7 @@
 // DATA_ROOT: the folder where everything lies that outlives a process. Folders are 0700.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -31,6 +32,8 @@ class NameLock {
  public:
   // Waits for whoever has it. [blocking]
   static Result<NameLock> take(const DataRoot& root, const std::string& name);
+  // Does not wait: nothing where another has it.
+  static Result<std::optional<NameLock>> try_take(const DataRoot& root, const std::string& name);
 
  private:
   explicit NameLock(Fd fd) : fd_(std::move(fd)) {}

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <mutex>
 
+#include "memory_store.h"
+
 namespace sdk = bulkhead::sdk;
 
 namespace {
@@ -186,4 +188,5 @@ BULKHEAD_PLUGIN(sdk::Plugin("org.example.obedient", "Obedient", BULKHEAD_PLUGIN_
                     .license("Apache-2.0")
                     .isolation<Boxes>("boxes", boxes())
                     .isolation<Boxes>("process", boxes().title("Boxes without walls"))
+                    .filestore<obedient::MemoryStore>("memory", obedient::memory_store())
                     .toolset<Tools>("tools", sdk::Provides().title("Tools")));

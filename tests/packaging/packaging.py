@@ -91,6 +91,8 @@ def installation():
                     r"share/bulkhead/schemas/tool\.json",
                     r"lib.*/cmake/bulkhead/bulkheadConfig\.cmake", r"lib.*/pkgconfig/bulkhead\.pc",
                     r"lib.*/pkgconfig/bulkhead-abi\.pc",
+                    r"lib.*/bulkhead/plugins/toolset_files/toolset_files\.so",
+                    r"lib.*/bulkhead/plugins/toolset_files/plugin\.json",
                     r"lib.*/bulkhead/plugins/toolset_sandbox/toolset_sandbox\.so",
                     r"lib.*/bulkhead/plugins/toolset_sandbox/plugin\.json",
                     r"lib.*/bulkhead/plugins/filestore_dir/filestore_dir\.so",

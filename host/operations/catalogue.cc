@@ -21,6 +21,8 @@ std::unique_ptr<Catalogue> build() {
   add_host_operations(add);
   add_plugin_operations(add);
   add_sandbox_operations(add);
+  add_sandbox_file_operations(add);
+  add_sandbox_change_operations(add);
   add_tool_operations(add);
   return out;
 }

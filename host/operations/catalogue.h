@@ -18,6 +18,8 @@ void add_files_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);
 void add_sandbox_operations(const AddOperation& add);
+void add_sandbox_file_operations(const AddOperation& add);
+void add_sandbox_change_operations(const AddOperation& add);
 void add_tool_operations(const AddOperation& add);
 
 // abi/schemas/isolation_profile.json without what only the host decides (persona, hide).

@@ -6,10 +6,22 @@
 
 #include "base/json.h"
 #include "core/operation.h"
+#include "operations/catalogue.h"
 
 namespace bh_test {
 
 inline std::string yes_no(bool b) { return b ? "yes" : "no"; }
+
+// The profile is told once, at sandbox.create: elsewhere a word stands for it.
+inline void shorten(bh::json::value& v, const bh::json::value& profile) {
+  if (v == profile) {
+    v = {{"type", "object"}, {"description", "As of sandbox.create."}};
+  } else if (v.is_object()) {
+    for (auto& member : v.get_object()) shorten(member.value(), profile);
+  } else if (v.is_array()) {
+    for (auto& one : v.get_array()) shorten(one, profile);
+  }
+}
 
 inline std::string operations_markdown(const bh::Catalogue& catalogue) {
   std::string out =
@@ -30,8 +42,11 @@ inline std::string operations_markdown(const bh::Catalogue& catalogue) {
            yes_no(spec.quick) + " | " + yes_no(spec.repeatable) + " | " +
            (spec.input.empty() ? "none" : spec.input) + " | " +
            (spec.output.empty() ? "none" : spec.output) + " |\n\n";
-    out += "Arguments:\n\n```json\n" +
-           bh::json::print_pretty(bh::json::parse(spec.args_schema).value()) + "\n```\n\n";
+    bh::json::value args = bh::json::parse(spec.args_schema).value();
+    if (spec.name != "sandbox.create") {
+      shorten(args, bh::json::parse(bh::wished_profile_schema()).value());
+    }
+    out += "Arguments:\n\n```json\n" + bh::json::print_pretty(args) + "\n```\n\n";
     if (spec.result_schema.empty()) {
       out += "Result: null.\n";
     } else {

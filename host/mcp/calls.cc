@@ -83,6 +83,7 @@ void Calls::call(const ReplyTo& to, const std::string& key, JsonView params,
     return;
   }
   Call call(to, key, known);
+  call.tool = name.text();
   call.argument_bytes = arguments.raw().size();
   call.progress = Progress(*token, limits_.progress_interval);
   bool too_many = calls_.size() >= limits_.calls;
@@ -92,12 +93,13 @@ void Calls::call(const ReplyTo& to, const std::string& key, JsonView params,
                  : std::string("The calls in progress hold too many bytes of arguments");
     outbox_.result(to, fault_result_text(Fault(BH_RESOURCE_EXHAUSTED,
                                                what + "; wait for one to end, then call again.",
-                                               R"({"reason":"too_many_calls"})")));
+                                               R"({"reason":"too_many_calls"})"),
+                                         call.tool));
     return;
   }
   uint64_t tag = next_tag_++;
   if (Fault fault = host_.start(tag, "tool.call", call_arguments(name, arguments))) {
-    outbox_.result(to, fault_result_text(fault));
+    outbox_.result(to, fault_result_text(fault, call.tool));
     return;
   }
   add(tag, std::move(call));
@@ -206,7 +208,7 @@ void Calls::end_tool(Call& call, const HostEvent& event) {
       outbox_.error(call.reply, error::invalid_params, event.fault.message(),
                     fault_text(event.fault));
     else
-      outbox_.result(call.reply, fault_result_text(event.fault));
+      outbox_.result(call.reply, fault_result_text(event.fault, call.tool));
     return;
   }
   auto text = call_result_text(event.data, call.attachments, call.known);

@@ -56,6 +56,7 @@ class Calls {
     Attachments attachments;
     std::vector<std::string> items;  // of a list
     std::string after;               // of a list: the tool that its cursor names
+    std::string tool;                // of a call: its name
   };
 
   void add(uint64_t tag, Call&& call);

@@ -231,15 +231,22 @@ std::optional<std::string> call_result_text(std::string_view tool_result,
   ContentWriter content(w.value("content"), attachments, known);
   result.member("content").each_element([&](JsonView part) { content.item(part); });
   JsonView structured = result.member("structured");
-  // Whoever does not know structured results reads the same as text.
-  if (structured && !content.has_text()) {
+  // Whoever does not know structured results reads the same as text. A list that was found empty is
+  // said by no text at all, for its items would be texts of their own.
+  bool empty_list = false;
+  if (known.structured) {
+    std::string flat;
+    append_raw(flat, structured);
+    empty_list = flat == R"({"result":[]})";
+  }
+  if (structured && !content.has_text() && !empty_list) {
     std::string flat;
     append_raw(flat, structured);
     content.text(flat, {});
   }
   content.close();
   if (known.structured) w.raw("structuredContent", structured, JsonKind::object);
-  if (result.member("is_error").is_true()) w.flag("isError", true);
+  w.flag("isError", result.member("is_error").is_true());
   w.raw("_meta", result.member("meta"), JsonKind::object);
   w.close();
   return out;
@@ -258,7 +265,7 @@ std::string fault_text(const Fault& fault) {
 
 std::string fault_reason(const Fault& fault) { return detail_word(fault, "reason"); }
 
-std::string fault_result_text(const Fault& fault) {
+std::string fault_result_text(const Fault& fault, std::string_view tool) {
   std::string said = fault.message();
   if (said.empty()) said = "The call failed: " + std::string(status_text(fault.code())) + ".";
   // The model has only the text: where the field or the remedy is not in it yet, they are added.
@@ -269,6 +276,7 @@ std::string fault_result_text(const Fault& fault) {
   if (!remedy.empty() && said.find(remedy) == std::string::npos)
     said += (said.ends_with('.') ? " " : "; ") + remedy;
 
+  said = "Error executing tool " + std::string(tool) + ": " + said;
   std::string out = R"({"content":[{"type":"text","text":)";
   append_quoted(out, said);
   out += R"(}],"isError":true,"_meta":{"bulkhead/fault":)";

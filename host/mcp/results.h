@@ -39,8 +39,9 @@ class Attachments {
 std::optional<std::string> call_result_text(std::string_view tool_result,
                                             const Attachments& attachments, const Features& known);
 
-// A result with isError: one text for the model, and the fault whole in _meta["bulkhead/fault"].
-std::string fault_result_text(const Fault& fault);
+// A result with isError: one text for the model, which begins as the Python SDK's servers have it
+// ("Error executing tool NAME: "), and the fault whole in _meta["bulkhead/fault"].
+std::string fault_result_text(const Fault& fault, std::string_view tool);
 // {"code":"NOT_FOUND","message":"...","details":{...}}
 std::string fault_text(const Fault& fault);
 // The stable word, or empty.

@@ -65,9 +65,14 @@ TEST_CASE("structured results go to those who know them, and as text to all") {
   const std::string result = R"({"content":[],"structured":{"b":1.0,"a":[1E2]},"meta":{"x/y":1}})";
   CHECK(
       answer("2025-06-18", result) ==
-      R"({"content":[{"type":"text","text":"{\"b\":1.0,\"a\":[1E2]}"}],"structuredContent":{"b":1.0,"a":[1E2]},"_meta":{"x/y":1}})");
+      R"({"content":[{"type":"text","text":"{\"b\":1.0,\"a\":[1E2]}"}],"structuredContent":{"b":1.0,"a":[1E2]},"isError":false,"_meta":{"x/y":1}})");
   CHECK(answer("2025-03-26", result) ==
-        R"({"content":[{"type":"text","text":"{\"b\":1.0,\"a\":[1E2]}"}],"_meta":{"x/y":1}})");
+        R"({"content":[{"type":"text","text":"{\"b\":1.0,\"a\":[1E2]}"}],"isError":false,"_meta":{"x/y":1}})");
+  const std::string nothing = R"({"content":[],"structured":{"result":[]}})";
+  CHECK(answer("2025-11-25", nothing) ==
+        R"({"content":[],"structuredContent":{"result":[]},"isError":false})");
+  CHECK(at(answer("2025-03-26", nothing), "content") ==
+        R"([{"type":"text","text":"{\"result\":[]}"}])");
   CHECK(answer("2025-11-25",
                R"({"content":[{"type":"text","text":"t"}],"structured":[1],"is_error":true})") ==
         R"({"content":[{"type":"text","text":"t"}],"isError":true})");
@@ -106,13 +111,13 @@ TEST_CASE("a fault is a result that the model can read, and a program too") {
                             R"({"reason":"schema","field":"/command","keyword":"type"})");
   CHECK(at(got, "result", "isError") == "true");
   CHECK(at(got, "result", "content") ==
-        R"([{"type":"text","text":"Argument /command: must be a string"}])");
+        R"([{"type":"text","text":"Error executing tool t: Argument /command: must be a string"}])");
   CHECK(
       at(got, "result", "_meta", "bulkhead/fault") ==
       R"({"code":"INVALID_ARGUMENT","message":"must be a string","details":{"reason":"schema","field":"/command","keyword":"type"}})");
 
   got = s.fault(s.call("2"), BH_PERMISSION_DENIED, "No.", R"({"reason":"policy","remedy":"Ask."})");
-  CHECK(at(got, "result", "content") == R"([{"type":"text","text":"No. Ask."}])");
+  CHECK(at(got, "result", "content") == R"([{"type":"text","text":"Error executing tool t: No. Ask."}])");
   got = s.fault(s.call("3"), BH_NOT_FOUND, "no such sandbox", R"({"reason":"sandbox"})");
   CHECK(at(got, "result", "isError") == "true");
   got =

@@ -34,8 +34,8 @@ const std::vector<VerbText>& verb_texts() {
        "it appears; a stream of data (a download) goes to stdout, and the answer to stderr "
        "instead.\n"
        "With --json the whole result is printed as one JSON value.",
-       "  bulkhead call sandbox_run '{\"argv\": [\"ls\", \"-l\"]}'\n"
-       "  bulkhead call sandbox_run @arguments.json --json",
+       "  bulkhead call sandbox_create '{\"image\": \"host\"}'\n"
+       "  bulkhead call command_run @arguments.json --json",
        "  0    the tool succeeded\n"
        "  1    the tool ran and says that it failed\n"
        "  124  the time limit ended it\n"

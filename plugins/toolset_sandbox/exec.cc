@@ -1,7 +1,8 @@
 #include "exec.h"
 
-#include <cmath>
 #include <utility>
+
+#include "encoding.h"
 
 namespace toolset_sandbox {
 
@@ -38,6 +39,7 @@ void take_started(std::string_view item, Outcome& outcome) {
   const json::object* started = json::child(*object, "started");
   if (started == nullptr) return;
   outcome.sandbox = json::text(*started, "sandbox");
+  outcome.exec = json::text(*started, "exec");
   outcome.backend = json::text(*started, "backend");
   if (const auto* report = json::child(*started, "enforcement")) outcome.enforcement = *report;
 }
@@ -46,7 +48,9 @@ void take_collected(const json::object& result, std::string_view key, Output& ou
   const json::object* stream = json::child(result, key);
   if (stream == nullptr) return;
   std::string text(json::text(*stream, "text"));
-  if (stream->contains("base64")) text = from_base64(json::text(*stream, "base64"));
+  if (stream->contains("base64")) {
+    text = from_base64(json::text(*stream, "base64")).value_or("");
+  }
   output.collected(std::move(text), static_cast<uint64_t>(json::integer(*stream, "bytes")),
                    static_cast<uint64_t>(json::integer(*stream, "missing")));
 }
@@ -73,30 +77,6 @@ int64_t limit(const json::object& enforcement, std::string_view rule) {
     if (o != nullptr && json::text(*o, "rule") == rule) return json::integer(*o, "value");
   }
   return 0;
-}
-
-// Why it was stopped, for the model; empty where it ended by itself.
-std::string sentence(const Command& command, const Outcome& o) {
-  if (o.reason == "code") return {};
-  if (o.reason == "signal") {
-    return "stopped: killed by signal " + std::to_string(o.signal.value_or(0));
-  }
-  if (o.reason == "time") {
-    int64_t ms = command.timeout_ms;
-    const int64_t profile = limit(o.enforcement, "limits.wall_ms");
-    if (profile > 0 && (ms == 0 || profile < ms)) ms = profile;
-    return "stopped: time limit of " + seconds(ms > 0 ? ms : o.wall_ms) + " s";
-  }
-  if (o.reason == "memory") {
-    const int64_t bytes = limit(o.enforcement, "limits.memory_bytes");
-    return bytes > 0 ? "stopped: memory limit of " + std::to_string(bytes >> 20) + " MiB"
-                     : "stopped: memory limit";
-  }
-  if (o.reason == "output") return "stopped: output limit of the sandbox";
-  if (o.reason == "policy") return "stopped: it tried what the sandbox forbids";
-  if (o.reason == "stopped") return "stopped: somebody ended the command or its sandbox";
-  if (o.reason == "lost") return "stopped: the sandbox ended under it";
-  return "how it ended is not known";
 }
 
 // One denial for the model: what was refused, by which rule, what would help.
@@ -137,13 +117,33 @@ json::object structured(const Outcome& o) {
 
 }  // namespace
 
-int64_t timeout_ms(const json::object& args) {
-  return static_cast<int64_t>(std::ceil(json::number(args, "timeout_seconds") * 1000));
+std::string why_stopped(const Command& command, const Outcome& o) {
+  if (o.reason == "code") return {};
+  if (o.reason == "signal") {
+    return "stopped: killed by signal " + std::to_string(o.signal.value_or(0));
+  }
+  if (o.reason == "time") {
+    int64_t ms = command.timeout_ms;
+    const int64_t profile = limit(o.enforcement, "limits.wall_ms");
+    if (profile > 0 && (ms == 0 || profile < ms)) ms = profile;
+    return "stopped: time limit of " + seconds(ms > 0 ? ms : o.wall_ms) + " s";
+  }
+  if (o.reason == "memory") {
+    const int64_t bytes = limit(o.enforcement, "limits.memory_bytes");
+    return bytes > 0 ? "stopped: memory limit of " + std::to_string(bytes >> 20) + " MiB"
+                     : "stopped: memory limit";
+  }
+  if (o.reason == "output") return "stopped: output limit of the sandbox";
+  if (o.reason == "policy") return "stopped: it tried what the sandbox forbids";
+  if (o.reason == "stopped") return "stopped: somebody ended the command or its sandbox";
+  if (o.reason == "lost") return "stopped: the sandbox ended under it";
+  return "how it ended is not known";
 }
 
 sdk::Result<Outcome> run_command(sdk::Call& call, Command command) {
   Outcome outcome;
-  if (!command.stream) command.args["collect"] = true;
+  const bool collected = !command.stream && !command.observe;
+  if (collected) command.args["collect"] = true;
   if (command.timeout_ms > 0) command.args["timeout_ms"] = command.timeout_ms;
   sdk::Operation exec("sandbox.exec");
   exec.args(json::print(command.args));
@@ -156,7 +156,12 @@ sdk::Result<Outcome> run_command(sdk::Call& call, Command command) {
     take_started(item, outcome);
     return {};
   });
-  if (command.stream) {
+  if (command.observe) {
+    exec.on_output([&](int32_t stream, std::string_view data) -> sdk::Status {
+      command.observe(stream, data);
+      return {};
+    });
+  } else if (command.stream) {
     exec.on_output([&](int32_t stream, std::string_view data) {
       (stream == BH_STREAM_STDERR ? outcome.err : outcome.out).add(data);
       return call.emit(stream, data);
@@ -168,6 +173,7 @@ sdk::Result<Outcome> run_command(sdk::Call& call, Command command) {
   if (!object) return std::move(object).failure();
 
   if (outcome.sandbox.empty()) outcome.sandbox = json::text(*object, "sandbox");
+  if (outcome.exec.empty()) outcome.exec = json::text(*object, "exec");
   outcome.reason = "unknown";
   if (const json::object* exit = json::child(*object, "exit")) {
     outcome.reason = json::text(*exit, "reason", "unknown");
@@ -178,14 +184,14 @@ sdk::Result<Outcome> run_command(sdk::Call& call, Command command) {
   outcome.output_open = json::boolean(*object, "output_open");
   outcome.leftovers = json::boolean(*object, "leftovers");
   if (const json::array* denials = json::list(*object, "denials")) outcome.denials = *denials;
-  if (!command.stream) {
+  if (collected) {
     take_collected(*object, "stdout", outcome.out);
     take_collected(*object, "stderr", outcome.err);
   }
   return outcome;
 }
 
-sdk::ToolResult answer(const Command& command, const Outcome& o, Reports& reports) {
+sdk::ToolResult answer_output(const Command& command, const Outcome& o, Reports& reports) {
   std::string text = o.out.text();
   if (const std::string err = o.err.text(); !err.empty()) line(text, "[stderr] " + err);
   if (o.code && *o.code != 0) {
@@ -195,7 +201,7 @@ sdk::ToolResult answer(const Command& command, const Outcome& o, Reports& report
       line(text, command.program + " was not found in the sandbox");
     }
   }
-  if (const std::string why = sentence(command, o); !why.empty()) line(text, why);
+  if (const std::string why = why_stopped(command, o); !why.empty()) line(text, why);
   for (const json::value& one : o.denials) {
     if (const std::string what = denial(one); !what.empty()) line(text, what);
   }

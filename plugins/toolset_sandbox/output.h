@@ -31,7 +31,4 @@ class Output {
   uint64_t missing_ = 0;
 };
 
-// What the base64 text stands for; characters that do not belong are left out.
-std::string from_base64(std::string_view text);
-
 }  // namespace toolset_sandbox

@@ -6,6 +6,7 @@
 PROGRAM is the bulkhead program; STAGE a folder for this run's decoy HOME, workspace and data. Every
 line that says ok was tried a moment before; one that fails makes the exit code 1.
 """
+import json
 import os
 import secrets
 import shutil
@@ -54,6 +55,11 @@ class Stage:
         with open(os.open(self.key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as out:
             out.write(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{self.secret}\n"
                       "-----END OPENSSH PRIVATE KEY-----\n")
+        # Beside OpenSandbox's tools, the shorter ones that work on the agent's own sandbox.
+        config = os.path.join(folder, "config", "bulkhead")
+        os.makedirs(config, mode=0o700)
+        with open(os.path.join(config, "config.json"), "w", encoding="ascii") as out:
+            json.dump({"toolsets": {"config": {"sandbox": {"aliases": True, "extras": True}}}}, out)
         self.env = {key: value for key, value in os.environ.items()
                     if not key.startswith(("BH_", "XDG_"))}
         self.env.update(HOME=self.home, XDG_DATA_HOME=os.path.join(folder, "data"),

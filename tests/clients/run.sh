@@ -68,7 +68,9 @@ run_client() {
   shift
   local workspace=$stage/run/$name/workspace log=$stage/$name.out counts
   rm -rf "$stage/run/$name"
-  mkdir -p "$workspace" "$stage/run/$name/home"
+  mkdir -p "$workspace" "$stage/run/$name/home/.config/bulkhead"
+  echo '{"toolsets": {"config": {"sandbox": {"aliases": true, "extras": true}}}}' \
+    >"$stage/run/$name/home/.config/bulkhead/config.json"
   (
     cd "$workspace"
     unset "${!BH_@}" "${!XDG_@}"
@@ -112,6 +114,7 @@ if ! set_up python "$here/python/requirements.txt" -- install_python; then
   skip "clients python" "its packages could not be installed"
 else
   run_client python "$stage/python/bin/python" "$here/python/sdk_client.py"
+  run_client opensandbox "$stage/python/bin/python" "$here/python/opensandbox_client.py"
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -6,51 +6,21 @@ import os
 import pathlib
 import secrets
 import sys
-import traceback
 import warnings
 
 import anyio
+from cases import COUNTS, Case, skip
 from mcp import Client, MCPDeprecationWarning, MCPError, StdioServerParameters
 
 # Ping and logging are gone from revisions that this server does not speak yet.
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
 PROGRAM, WORKSPACE = sys.argv[1:3]
-COUNTS = {"passed": 0, "failed": 0, "skipped": 0}
 
 
 def server():
     return StdioServerParameters(command=PROGRAM, args=["mcp", "--workspace", WORKSPACE],
                                  env=dict(os.environ), cwd=WORKSPACE)
-
-
-class Case:
-    """One case: `async with Case(name): ...` counts it and says why it failed."""
-
-    def __init__(self, name, limit=60):
-        self.name = name
-        self.scope = anyio.CancelScope(deadline=anyio.current_time() + limit)
-
-    async def __aenter__(self):
-        self.scope.__enter__()
-        return self
-
-    async def __aexit__(self, kind, error, trace):
-        late = self.scope.cancel_called
-        self.scope.__exit__(kind, error, trace)
-        if error is None and not late:
-            COUNTS["passed"] += 1
-            print(f"ok python: {self.name}", flush=True)
-            return True
-        COUNTS["failed"] += 1
-        why = "not done in time" if late else "".join(traceback.format_exception(error))
-        print(f"not ok python: {self.name}: {why}", flush=True)
-        return late or isinstance(error, Exception)
-
-
-def skip(name, reason):
-    COUNTS["skipped"] += 1
-    print(f"BH_SKIPPED python {name}: {reason}", flush=True)
 
 
 def said(result):

@@ -369,6 +369,8 @@ TEST_CASE("what one command writes the next one finds") {
 TEST_CASE("a tool's answer goes to stdout") {
   NEEDS_ISOLATION();
   Stage stage;
+  stage.dir.write("home/.config/bulkhead/config.json",
+                  R"({"toolsets":{"config":{"sandbox":{"aliases":true,"extras":true}}}})");
   boost::json::object tools = parse_object_or_empty(stage.run({"tools", "--json"}).out);
   if (int_at(tools, "count") == 0) BH_SKIP("no toolset was built");
   Stage::Ran ran = stage.run({"call", "sandbox_execute", "-"},

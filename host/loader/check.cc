@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "base/json.h"
@@ -30,25 +32,36 @@ Checked<std::invoke_result_t<Function>> guarded(LoadStage stage, const char* wha
   } catch (...) {
   }
   return broken(stage, std::string(what) + " threw " + text,
-                "nothing may unwind out of a plugin: catch everything at its border");
+                ask_author("catch every exception at the plugin's border"));
+}
+
+// A plugin that says why may say what helps as well.
+std::string hint_of(const Error& error) {
+  if (const auto details = json::parse_object(error.details)) {
+    std::string remedy(json::get_string(*details, "remedy"));
+    if (!remedy.empty()) return remedy;
+  }
+  return "the plugin gives this reason itself: mend what it names and start the host again, or ask "
+         "its author";
 }
 
 Checked<const bh_plugin*> call_entry(PluginEntry entry, const std::string& id,
                                      PluginCaller& caller) {
   auto entered = guarded(LoadStage::entry, "its entry", [&] { return caller.enter(entry, id); });
   if (!entered) return tl::make_unexpected(entered.error());
-  static const char kSayWhy[] = "return NULL only after call->api->fail() with a sentence";
+  const std::string say_why =
+      ask_author("return NULL only after call->api->fail() with a sentence, which is missing here");
   if (!*entered) {
     const Error& error = entered->error();
     if (error.message.empty()) {
       return broken(LoadStage::entry,
                     "its entry failed with code " + std::to_string(error.code) + " and no text",
-                    kSayWhy);
+                    say_why);
     }
-    return broken(LoadStage::entry, "its entry failed: " + error.message);
+    return broken(LoadStage::entry, "its entry failed: " + error.message, hint_of(error));
   }
   if (**entered == nullptr) {
-    return broken(LoadStage::entry, "its entry returned NULL without a reason", kSayWhy);
+    return broken(LoadStage::entry, "its entry returned NULL without a reason", say_why);
   }
   return **entered;
 }
@@ -61,16 +74,19 @@ Checked<void> check_texts(const bh_plugin& table) {
                                                                      {"license", table.license}}};
   for (const auto& [name, text] : texts) {
     if (text == nullptr) {
-      return refuse(LoadStage::interface, std::string("bh_plugin.") + name + " is NULL");
+      return refuse(LoadStage::interface, std::string("bh_plugin.") + name + " is NULL",
+                    ask_author(std::string("set bh_plugin.") + name));
     }
     if (!is_text(text, 256) || !is_line(text)) {
       return refuse(LoadStage::interface,
-                    std::string("bh_plugin.") + name + " is not one line of UTF-8 text");
+                    std::string("bh_plugin.") + name + " is not one line of UTF-8 text",
+                    ask_author("write it so, in 256 bytes at most"));
     }
   }
   if (!is_plugin_id(table.id)) {
     return refuse(LoadStage::interface, "bh_plugin.id \"" + std::string(table.id) +
-                                            "\" is not of the form \"org.example.echo\"");
+                                            "\" is not of the form \"org.example.echo\"",
+                  ask_author("give it a name in reverse DNS form, the same as in plugin.json"));
   }
   return {};
 }
@@ -80,11 +96,12 @@ Checked<bh_plugin> check_table(const bh_plugin* raw) {
     return refuse(LoadStage::interface,
                   "bh_plugin is too short: " + std::to_string(raw->struct_size) +
                       " bytes end before shutdown",
-                  "set struct_size to sizeof of the struct");
+                  ask_author("set struct_size to sizeof of the struct"));
   }
   const bh_plugin table = copy_table(raw);
   if (table.get_interface == nullptr) {
-    return refuse(LoadStage::interface, "bh_plugin.get_interface is NULL, but required");
+    return refuse(LoadStage::interface, "bh_plugin.get_interface is NULL, but required",
+                  ask_author("set it: without it the plugin offers nothing"));
   }
   if (auto ok = check_texts(table); !ok) return tl::make_unexpected(ok.error());
   return table;
@@ -112,16 +129,22 @@ Checked<void> check_schemas(const Provider& provider, const SchemaCheck& check_s
   for (const auto& [name, text] : schemas) {
     const std::string where =
         provider.interface + " " + quoted(provider.id) + ": " + std::string(name);
-    if (text.size() > (1u << 20)) return refuse(LoadStage::schema, where + " is above 1 MiB");
+    if (text.size() > (1u << 20)) return refuse(LoadStage::schema, where + " is above 1 MiB",
+                                              ask_author("shorten the schema"));
     const auto object = json::parse_object(text);
-    if (!object) return refuse(LoadStage::schema, where + ": " + object.error().message);
-    static const char kHint[] = "use only what the host enforces (abi/README.md)";
+    if (!object) {
+      return refuse(LoadStage::schema, where + ": " + object.error().message,
+                    ask_author("write " + std::string(name) +
+                               R"( as a JSON object; {"type":"object"} is the shortest)"));
+    }
+    const std::string hint =
+        ask_author("use only the keywords that the host enforces (abi/README.md)");
     if (auto ok = check_driver_schema(*object); !ok) {
-      return refuse(LoadStage::schema, where + ": " + ok.error().message, kHint);
+      return refuse(LoadStage::schema, where + ": " + ok.error().message, hint);
     }
     if (!check_schema) continue;
     if (auto ok = check_schema(text); !ok) {
-      return refuse(LoadStage::schema, where + ": " + ok.error().message, kHint);
+      return refuse(LoadStage::schema, where + ": " + ok.error().message, hint);
     }
   }
   return {};
@@ -174,12 +197,13 @@ class Check {
       return refuse(LoadStage::interface,
                     std::string(kind) + ": its bh_provider_list is too short: " +
                         std::to_string(list->struct_size) + " bytes",
-                    "set struct_size to sizeof of the struct");
+                    ask_author("set struct_size to sizeof of the struct"));
     }
     if (list->count > kProvidersLimit || (list->count > 0 && list->items == nullptr)) {
       return refuse(LoadStage::interface, std::string(kind) + ": its list of " +
                                               std::to_string(list->count) +
-                                              " providers is too long or has no items");
+                                              " providers is too long or has no items",
+                    ask_author("list 1 to " + std::to_string(kProvidersLimit) + " providers, with their items"));
     }
     for (uint32_t i = 0; i < list->count; ++i) {
       auto provider =
@@ -187,7 +211,8 @@ class Check {
       if (!provider) return tl::make_unexpected(provider.error());
       if (find(kind, provider->id) != nullptr) {
         return refuse(LoadStage::interface,
-                      std::string(kind) + " " + quoted(provider->id) + " is offered twice");
+                      std::string(kind) + " " + quoted(provider->id) + " is offered twice",
+                      ask_author("give each provider an id of its own"));
       }
       provider->plugin = plugin_.table.id;
       plugin_.providers.push_back(std::make_unique<Provider>(std::move(*provider)));
@@ -252,9 +277,19 @@ Checked<EnteredPlugin> enter_plugin(PluginEntry entry, const std::string& id,
 
 void shut_down(const bh_plugin& table, const bh_host* host) noexcept {
   if (table.shutdown == nullptr) return;
+  // Without an allocation: memory may be what has run out, and nothing may leave this function.
+  const auto complain = [host](const char* before, const char* text, const char* after) noexcept {
+    char line[400];
+    std::snprintf(line, sizeof line, "%s%.200s%s", before, text, after);
+    host->api->log(host, nullptr, BH_LOG_PLUGIN_MISUSE, line, std::strlen(line), nullptr, 0);
+  };
   try {
     table.shutdown(host);
+    return;
+  } catch (const std::exception& error) {
+    complain("threw \"", error.what(), "\" in shutdown(); ask its author to catch it there");
   } catch (...) {
+    complain("threw something that is no std::exception in shutdown(); ask its author to catch it there", "", "");
   }
 }
 

@@ -30,7 +30,8 @@ Checked<EnteredPlugin> enter_plugin(PluginEntry entry, const std::string& id,
                                     const Manifest* manifest, PluginCaller& caller,
                                     const SchemaCheck& check_schema);
 
-// shutdown() of a plugin, guarded: it may throw, which is a rule broken but must not end the host.
+// shutdown() of a plugin, guarded: it may throw, which is a rule broken and told in the host's log
+// as the plugin's misuse, but must not end the host. `host` is the view that the plugin was given.
 void shut_down(const bh_plugin& table, const bh_host* host) noexcept;
 
 }  // namespace bh

@@ -55,8 +55,20 @@ std::string machine_name(uint16_t machine) {
   }
 }
 
-tl::unexpected<Finding> not_a_library(std::string why) {
-  return refuse(LoadStage::elf, "not a shared library: " + std::move(why));
+// What is wrong with such a file is nearly always how it came here.
+constexpr const char* kCopyAgain =
+    "install the plugin again: the copy is damaged or not complete";
+
+tl::unexpected<Finding> not_a_library(std::string why, std::string hint = kCopyAgain) {
+  return refuse(LoadStage::elf, "not a shared library: " + std::move(why), std::move(hint));
+}
+
+std::string rebuild() {
+  return "rebuild the plugin for " + machine_name(kOwnMachine) + ", or install its build for this machine";
+}
+
+std::string link_it_shared() {
+  return "name the plugin's library in plugin.json, or link it as one (-shared)";
 }
 
 class Elf {
@@ -82,26 +94,29 @@ class Elf {
   Checked<void> header() {
     if (!read(0, header_.e_ident, EI_NIDENT) ||
         std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) {
-      return not_a_library("it is no ELF file");
+      return not_a_library("it is no ELF file",
+                           "name the plugin's shared library under /library in plugin.json, or install the "
+                           "plugin again");
     }
     if (header_.e_ident[EI_CLASS] != ELFCLASS64) {
-      return not_a_library("it is built for 32 bits; this host has 64");
+      return not_a_library("it is built for 32 bits; this host has 64", rebuild());
     }
     const bool little = std::endian::native == std::endian::little;
     if (header_.e_ident[EI_DATA] != (little ? ELFDATA2LSB : ELFDATA2MSB)) {
-      return not_a_library("its byte order is not this machine's");
+      return not_a_library("its byte order is not this machine's", rebuild());
     }
     if (!read(0, &header_)) return not_a_library("it ends within its header");
     if (header_.e_machine != kOwnMachine) {
       return refuse(LoadStage::elf,
                     "built for " + machine_name(header_.e_machine) + "; this machine is " +
                         machine_name(kOwnMachine),
-                    "install the plugin's build for this machine");
+                    rebuild());
     }
     if (header_.e_type != ET_DYN) {
       return not_a_library(header_.e_type == ET_EXEC
                                ? "it is a program"
-                               : "its ELF type is " + std::to_string(header_.e_type));
+                               : "its ELF type is " + std::to_string(header_.e_type),
+                           link_it_shared());
     }
     return {};
   }
@@ -129,7 +144,7 @@ class Elf {
     const auto segment =
         std::find_if(segments_.begin(), segments_.end(),
                      [](const Elf64_Phdr& each) { return each.p_type == PT_DYNAMIC; });
-    if (segment == segments_.end()) return not_a_library("it has no dynamic section");
+    if (segment == segments_.end()) return not_a_library("it has no dynamic section", link_it_shared());
     std::vector<Elf64_Dyn> entries(
         std::min<uint64_t>(segment->p_filesz / sizeof(Elf64_Dyn), kDynamicLimit));
     if (!read(segment->p_offset, entries.data(), entries.size())) {
@@ -155,7 +170,7 @@ class Elf {
           gnu_hash_at_ = entry.d_un.d_ptr;
           break;
         case DT_FLAGS_1:
-          if ((entry.d_un.d_val & DF_1_PIE) != 0) return not_a_library("it is a program");
+          if ((entry.d_un.d_val & DF_1_PIE) != 0) return not_a_library("it is a program", link_it_shared());
           break;
         default:
           break;
@@ -306,7 +321,8 @@ Checked<void> check_exports(const ElfExports& exports) {
     return refuse(LoadStage::abi,
                   "not a plugin: it does not export " + std::string(kEntryStem) +
                       std::to_string(BH_ABI_MAJOR),
-                  "export the entry with BH_EXPORT, or name the right file in plugin.json");
+                  "name the plugin's library in plugin.json, or " +
+                      ask_author("export the entry with BH_EXPORT"));
   }
   return refuse(LoadStage::abi,
                 "built for plugin ABI " +

@@ -25,7 +25,7 @@ struct Finding {
   PluginStatus status = PluginStatus::available;
   LoadStage stage = LoadStage::none;
   std::string message;  // one sentence: what is wrong
-  std::string hint;     // what to do about it; may be empty
+  std::string hint;     // the next step; empty only where nothing is against the plugin
 };
 
 template <class T>
@@ -34,14 +34,24 @@ using Checked = tl::expected<T, Finding>;
 const char* name_of(PluginStatus status);
 const char* name_of(LoadStage stage);
 
-inline tl::unexpected<Finding> refuse(LoadStage stage, std::string message, std::string hint = {}) {
+// The hint is for the operator who reads the report, and nobody may leave it out: what he can do
+// here, or what he has to ask of whom.
+inline tl::unexpected<Finding> refuse(LoadStage stage, std::string message, std::string hint) {
   return tl::make_unexpected(
       Finding{PluginStatus::refused, stage, std::move(message), std::move(hint)});
 }
 
-inline tl::unexpected<Finding> broken(LoadStage stage, std::string message, std::string hint = {}) {
+inline tl::unexpected<Finding> broken(LoadStage stage, std::string message, std::string hint) {
   return tl::make_unexpected(
       Finding{PluginStatus::failed, stage, std::move(message), std::move(hint)});
 }
+
+// The hint where only the plugin's code can be changed: `what` is for its author.
+inline std::string ask_author(const std::string& what) {
+  return "ask the plugin's author to " + what;
+}
+
+// What helps against an error of the system with the file or folder at `path`.
+std::string hint_for_errno(int number, const std::string& path);
 
 }  // namespace bh

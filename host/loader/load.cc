@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 
 #include <boost/dll/shared_library.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -142,9 +143,14 @@ std::string load_hint(const std::string& text, const std::string& path) {
            "it as code";
   }
   if (contains(text, "executable stack")) {
-    return "link it with -Wl,-z,noexecstack";
+    return ask_author("link it with -Wl,-z,noexecstack");
   }
-  return {};
+  if (contains(text, "cannot open shared object file")) {
+    return "install the plugin again: its library has gone since it was checked";
+  }
+  // Not ldd(1): it may run what it looks at.
+  return "compare what `readelf -d " + path +
+         "` says it needs with what is installed, or rebuild the plugin on this system";
 }
 
 Checked<PluginEntry> load_library(const File& library) {
@@ -155,7 +161,8 @@ Checked<PluginEntry> load_library(const File& library) {
   }
   struct stat before, after;
   if (::fstat(library.fd.get(), &before) != 0) {
-    return broken(LoadStage::load, "its file cannot be looked at");
+    return broken(LoadStage::load, "its file cannot be looked at",
+                  hint_for_errno(errno, library.path));
   }
 
   std::lock_guard<std::mutex> lock(load_mutex());
@@ -171,11 +178,13 @@ Checked<PluginEntry> load_library(const File& library) {
     const std::string text = linkers_text(error.what());
     return broken(LoadStage::load, text, load_hint(text, library.path));
   } catch (...) {
-    return broken(LoadStage::load, "an initialiser of the library threw");
+    return broken(LoadStage::load, "an initialiser of the library threw",
+                  ask_author("catch every exception of the library's static objects"));
   }
   if (entry == nullptr) {
     return refuse(LoadStage::abi, "not a plugin: it does not export " + kEntryName,
-                  "export the entry with BH_EXPORT, or name the right file in plugin.json");
+                  "name the plugin's library in plugin.json, or " +
+                      ask_author("export the entry with BH_EXPORT"));
   }
   if (!comes_from(library.fd.get(), reinterpret_cast<const void*>(entry))) {
     return refuse(LoadStage::load,

@@ -15,8 +15,14 @@ namespace {
 constexpr size_t kProvidesLimit = 256;
 constexpr size_t kPlatformsLimit = 32;
 
-tl::unexpected<Finding> wrong(std::string_view where, std::string_view what,
-                              std::string hint = {}) {
+// What an operator does about a manifest: it is the author's file, and he corrects it only where he
+// knows better.
+std::string correct(std::string_view where) {
+  return "correct " + std::string(where) +
+         " in plugin.json, or install the plugin again as its author gives it out";
+}
+
+tl::unexpected<Finding> wrong(std::string_view where, std::string_view what, std::string hint) {
   return refuse(LoadStage::manifest, "plugin.json: " + std::string(where) + " " + std::string(what),
                 std::move(hint));
 }
@@ -32,7 +38,7 @@ class Reader {
     const auto* value = need(key);
     if (value == nullptr) return {};
     if (!value->is_string() || !fits(std::string_view(value->get_string()))) {
-      complain(key, "must be " + std::string(form));
+      complain(key, "must be " + std::string(form), correct(where_ + "/" + std::string(key)));
       return {};
     }
     return std::string(value->get_string());
@@ -43,7 +49,9 @@ class Reader {
     if (value == nullptr) return 0;
     if (!value->is_int64() || value->get_int64() < least || value->get_int64() > most) {
       complain(key, "must be a whole number from " + std::to_string(least) + " to " +
-                        std::to_string(most));
+                        std::to_string(most),
+               key == "manifest_version" ? "use a host that is new enough for this manifest, or a version of the plugin that was made for this host"
+                                         : correct(where_ + "/" + std::string(key)));
       return 0;
     }
     return value->get_int64();
@@ -53,7 +61,7 @@ class Reader {
     const auto* value = need(key);
     if (value == nullptr) return nullptr;
     if (!value->is_object()) {
-      complain(key, "must be an object");
+      complain(key, "must be an object", correct(where_ + "/" + std::string(key)));
       return nullptr;
     }
     return &value->get_object();
@@ -63,7 +71,8 @@ class Reader {
     const auto* value = need(key);
     if (value == nullptr) return nullptr;
     if (!value->is_array() || value->get_array().empty() || value->get_array().size() > most) {
-      complain(key, "must be a list of 1 to " + std::to_string(most) + " entries");
+      complain(key, "must be a list of 1 to " + std::to_string(most) + " entries",
+               correct(where_ + "/" + std::string(key)));
       return nullptr;
     }
     return &value->get_array();
@@ -81,7 +90,7 @@ class Reader {
     }
   }
 
-  void complain(std::string_view key, std::string what, std::string hint = {}) {
+  void complain(std::string_view key, std::string what, std::string hint) {
     if (!state_) return;
     state_ = wrong(where_ + "/" + std::string(key), what, std::move(hint));
   }
@@ -90,7 +99,10 @@ class Reader {
   const boost::json::value* need(std::string_view key) {
     seen_.insert(std::string(key));
     const auto* value = object_.if_contains(key);
-    if (value == nullptr) complain(key, "is missing");
+    if (value == nullptr) {
+      complain(key, "is missing",
+               "add it to plugin.json, or install the plugin again as its author gives it out");
+    }
     return value;
   }
 
@@ -126,13 +138,15 @@ std::map<std::string, std::string> by_platform(const boost::json::object& object
   std::map<std::string, std::string> map;
   Reader read(object, where, state);
   if (object.empty() || object.size() > kPlatformsLimit) {
-    state = wrong(where, "must name 1 to " + std::to_string(kPlatformsLimit) + " platforms");
+    state = wrong(where, "must name 1 to " + std::to_string(kPlatformsLimit) + " platforms",
+                  "write {\"" + std::string(own_platform()) + "\": ...}, one key for each platform");
     return map;
   }
   for (const auto& member : object) {
     const std::string platform(member.key());
     if (!is_platform(platform)) {
-      read.complain(platform, "is not a platform such as linux-x86_64");
+      read.complain(platform, "is not a platform such as linux-x86_64",
+                    "write this machine's as \"" + std::string(own_platform()) + "\"");
       return map;
     }
     map[platform] = read.text(platform, fits, form);
@@ -144,7 +158,7 @@ DeclaredProvider read_provider(const boost::json::value& value, const std::strin
                                Checked<void>& state) {
   DeclaredProvider provider;
   if (!value.is_object()) {
-    if (state) state = wrong(where, "must be an object");
+    if (state) state = wrong(where, "must be an object", correct(where));
     return provider;
   }
   Reader read(value.get_object(), where, state);
@@ -168,7 +182,8 @@ void read_provides(const boost::json::array& list, Manifest& manifest, Checked<v
     DeclaredProvider provider = read_provider(list[i], where, state);
     if (state && !names.insert({provider.interface, provider.id}).second) {
       state =
-          wrong(where, "offers " + provider.interface + " \"" + provider.id + "\" a second time");
+          wrong(where, "offers " + provider.interface + " \"" + provider.id + "\" a second time",
+                "remove one of the two entries from plugin.json");
     }
     manifest.provides.push_back(std::move(provider));
   }
@@ -178,11 +193,19 @@ void read_provides(const boost::json::array& list, Manifest& manifest, Checked<v
 
 Checked<Manifest> parse_manifest(std::string_view text) {
   if (text.size() > kManifestLimit) {
-    return refuse(LoadStage::manifest, "plugin.json is larger than 256 KiB");
+    return refuse(LoadStage::manifest, "plugin.json is larger than 256 KiB",
+                  ask_author("ship a manifest without what does not belong in it"));
   }
   auto json = json::parse(text);
-  if (!json) return refuse(LoadStage::manifest, "plugin.json: " + json.error().message);
-  if (!json->is_object()) return refuse(LoadStage::manifest, "plugin.json: must be an object");
+  if (!json) {
+    return refuse(LoadStage::manifest, "plugin.json: " + json.error().message,
+                  "correct plugin.json at that place, or install the plugin again: its copy may be "
+                  "damaged");
+  }
+  if (!json->is_object()) {
+    return refuse(LoadStage::manifest, "plugin.json: must be an object",
+                  "install the plugin again: what lies there is no manifest");
+  }
 
   Checked<void> state;
   Manifest manifest;
@@ -244,7 +267,9 @@ Checked<void> suits_host(const Manifest& manifest) {
       others += (others.empty() ? "" : ", ") + platform;
     }
     return refuse(LoadStage::manifest,
-                  "has no library for " + std::string(own_platform()) + ", only for " + others);
+                  "has no library for " + std::string(own_platform()) + ", only for " + others,
+                  "install the plugin's build for " + std::string(own_platform()) +
+                      ", or ask its author for one");
   }
   return {};
 }

@@ -171,18 +171,21 @@ Checked<void> judge(const Trial& trial, int time_ms) {
   const std::string during = doing(progress.stage);
   const std::string said =
       trial.complaint.empty() ? "" : "; it said: \"" + shown(trial.complaint) + "\"";
-  const std::string tried = "seen in a process of its own; the host is not harmed";
+  const std::string tried =
+      "report it to the plugin's author; the host is not harmed, since it was tried in a process of "
+      "its own";
   if (!ending.in_time) {
     return broken(progress.stage,
                   "did not come back within " + std::to_string(time_ms) + " ms " + during,
-                  "loading and entering must be cheap: no waiting, threads or connections");
+                  ask_author("load and enter without waiting, threads or connections; on an overloaded "
+                             "machine, try it again"));
   }
   if (progress.printed_at != LoadStage::none) {
     return refuse(progress.printed_at,
                   std::string("printed to standard output ") + doing(progress.printed_at) + ": \"" +
                       shown(trial.printed) + "\"",
-                  "standard output belongs to the program (an MCP client reads it): log by "
-                  "call->host->api->log()");
+                  ask_author("log by call->host->api->log(): standard output belongs to the program (an "
+                             "MCP client reads it)"));
   }
   if (progress.last == probe::kDone || progress.last == probe::kPassed) return {};
   if (ending.signal != 0) {

@@ -34,11 +34,13 @@ Checked<std::string> read_manifest(const Folder& folder, const Trust& trust) {
   if (!file) return tl::make_unexpected(file.error());
   const ByteSource bytes = ByteSource::of_fd(file->fd.get());
   if (bytes.size > kManifestLimit) {
-    return refuse(LoadStage::manifest, "plugin.json is larger than 256 KiB");
+    return refuse(LoadStage::manifest, "plugin.json is larger than 256 KiB",
+                  ask_author("ship a manifest without what does not belong in it"));
   }
   std::string text(bytes.size, '\0');
   if (!bytes.read(0, text.data(), text.size())) {
-    return refuse(LoadStage::manifest, "plugin.json cannot be read to its end");
+    return refuse(LoadStage::manifest, "plugin.json cannot be read to its end",
+                  "check the disk that " + folder.path + " lies on, or install the plugin again");
   }
   return text;
 }
@@ -129,13 +131,16 @@ void Registry::settle_names() {
     if (!plugin->manifest) continue;
     const Manifest& manifest = *plugin->manifest;
     if (std::find(off.begin(), off.end(), manifest.id) != off.end()) {
-      plugin->finding = {PluginStatus::disabled, LoadStage::none, "by plugins.disabled", ""};
+      plugin->finding = {PluginStatus::disabled, LoadStage::none, "by plugins.disabled",
+                         "take " + manifest.id + " off plugins.disabled to use it"};
       continue;
     }
     const auto [first, fresh] = ids.insert({manifest.id, plugin.get()});
     if (!fresh) {
       plugin->finding = {PluginStatus::shadowed, LoadStage::none,
-                         first->second->path + " comes first", ""};
+                         first->second->path + " comes first",
+                         "remove one of the two, or name the place of the wanted one first in "
+                         "plugins.path"};
       continue;
     }
     for (const DeclaredProvider& each : manifest.provides) {
@@ -240,13 +245,17 @@ Checked<EnteredPlugin> Registry::load_checked(Plugin& plugin) {
   const Manifest& manifest = *plugin.manifest;
   auto folder = open_folder(plugin.path, plugin.trust);
   if (!folder) return tl::make_unexpected(folder.error());
-  if (!*folder) return refuse(LoadStage::permission, plugin.path + " has gone since the scan");
+  if (!*folder) return refuse(LoadStage::permission, plugin.path + " has gone since the scan",
+                               "install the plugin again, and start the host again");
   const std::string& file = manifest.library.at(std::string(own_platform()));
   auto library = open_file(**folder, file, plugin.trust);
   if (!library) return tl::make_unexpected(library.error());
 
   auto sha256 = sha256_of(library->fd.get());
-  if (!sha256) return refuse(LoadStage::hash, sha256.error().message);
+  if (!sha256) {
+    return refuse(LoadStage::hash, sha256.error().message,
+                  "check the disk that " + library->path + " lies on, or install the plugin again");
+  }
   if (auto ok = check_hash(plugin, *sha256); !ok) return tl::make_unexpected(ok.error());
 
   auto exports = inspect_elf(ByteSource::of_fd(library->fd.get()));

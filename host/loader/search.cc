@@ -40,7 +40,8 @@ Checked<std::vector<std::string>> names_in(const Folder& folder) {
   if (dir == nullptr) {
     const int error = errno;
     if (fd >= 0) ::close(fd);
-    return refuse(LoadStage::permission, folder.path + " cannot be read: " + std::strerror(error));
+    return refuse(LoadStage::permission, folder.path + " cannot be read: " + std::strerror(error),
+                  hint_for_errno(error, folder.path));
   }
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(dir)) {
@@ -52,7 +53,8 @@ Checked<std::vector<std::string>> names_in(const Folder& folder) {
   ::closedir(dir);
   if (names.size() > kFoldersLimit) {
     return refuse(LoadStage::permission,
-                  folder.path + " holds more than " + std::to_string(kFoldersLimit) + " folders");
+                  folder.path + " holds more than " + std::to_string(kFoldersLimit) + " folders",
+                  "name a folder in its place that holds plugins alone");
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -157,9 +159,7 @@ class Search {
   void look(const char* source, const std::string& path, const Trust& trust) {
     auto opened = open_folder(path, trust);
     if (!opened) {
-      std::string message = opened.error().message;
-      if (!opened.error().hint.empty()) message += "; " + opened.error().hint;
-      note(source, path, "refused", std::move(message));
+      note(source, path, "refused", opened.error().message + "; " + opened.error().hint);
       return;
     }
     if (!*opened) {
@@ -180,7 +180,7 @@ class Search {
     }
     auto names = names_in(folder);
     if (!names) {
-      note(source, path, "refused", names.error().message);
+      note(source, path, "refused", names.error().message + "; " + names.error().hint);
       return;
     }
     size_t count = 0;

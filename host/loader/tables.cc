@@ -24,7 +24,7 @@ struct Required {
   Required { offsetof(type, field), #field }
 
 tl::unexpected<Finding> wrong(const std::string& where, const std::string& what,
-                              std::string hint = {}) {
+                              std::string hint) {
   return refuse(LoadStage::interface, where + ": " + what, std::move(hint));
 }
 
@@ -37,12 +37,13 @@ Checked<void> check_slots(const T* table, const std::string& where,
       return wrong(where,
                    "its table is too short: " + std::to_string(table->struct_size) +
                        " bytes end before " + slot.name,
-                   "set struct_size to sizeof of the struct");
+                   ask_author("set struct_size to sizeof of the struct"));
     }
     const void* value = nullptr;
     std::memcpy(&value, reinterpret_cast<const char*>(table) + slot.offset, sizeof value);
     if (value == nullptr) {
-      return wrong(where, std::string(slot.name) + " is NULL, but required");
+      return wrong(where, std::string(slot.name) + " is NULL, but required",
+                   ask_author(std::string("fill ") + slot.name + " in; until then the plugin is of no use here"));
     }
   }
   return {};
@@ -99,7 +100,7 @@ bool is_known_kind(std::string_view interface) {
 
 Checked<Provider> copy_provider(const bh_provider* raw, std::string_view interface,
                                 const std::string& where) {
-  if (raw == nullptr) return wrong(where, "is NULL");
+  if (raw == nullptr) return wrong(where, "is NULL", ask_author("count only the providers that there are"));
   if (auto ok =
           check_slots(raw, where,
                       {BH_REQUIRED(bh_provider, id), BH_REQUIRED(bh_provider, title),
@@ -109,24 +110,29 @@ Checked<Provider> copy_provider(const bh_provider* raw, std::string_view interfa
     return tl::make_unexpected(ok.error());
   }
   if (!is_text(raw->id, kLineLimit) || !is_provider_id(raw->id)) {
-    return wrong(where, "its id is not of the form [a-z0-9][a-z0-9_-]*, 63 characters at most");
+    return wrong(where, "its id is not of the form [a-z0-9][a-z0-9_-]*, 63 characters at most",
+                 ask_author("name the provider so"));
   }
   Provider provider;
   provider.interface = std::string(interface);
   provider.id = raw->id;
   const std::string name = provider.interface + " \"" + provider.id + "\"";
   if (!is_text(raw->title, kLineLimit) || !is_line(raw->title)) {
-    return wrong(name, "its title is not one line of text");
+    return wrong(name, "its title is not one line of text",
+                 ask_author("give it one of 256 bytes at most, in UTF-8"));
   }
   if (!is_text(raw->config_schema, kSchemaLimit) || !is_text(raw->capabilities, kSchemaLimit)) {
-    return wrong(name, "config_schema or capabilities is not UTF-8 text of 1 MiB at most");
+    return wrong(name, "config_schema or capabilities is not UTF-8 text of 1 MiB at most",
+                 ask_author("give both as short UTF-8 texts; \"{}\" says nothing"));
   }
   if ((raw->open == nullptr) != (raw->close == nullptr)) {
-    return wrong(name, "open and close belong together: one of them is NULL");
+    return wrong(name, "open and close belong together: one of them is NULL",
+                 ask_author(std::string("add ") + (raw->open == nullptr ? "open" : "close")));
   }
   auto capabilities = json::parse_object(raw->capabilities);
   if (!capabilities) {
-    return wrong(name, "capabilities is not a JSON object: " + capabilities.error().message);
+    return wrong(name, "capabilities is not a JSON object: " + capabilities.error().message,
+                 ask_author("give a JSON object, \"{}\" where there is nothing to say"));
   }
   provider.title = raw->title;
   provider.config_schema = raw->config_schema;

@@ -29,7 +29,7 @@ Checked<void> check_owner(const struct stat& st, const std::string& path, const 
   if (std::find(trust.owners.begin(), trust.owners.end(), st.st_uid) != trust.owners.end()) {
     return {};
   }
-  std::string hint = "give it to root or to the user who runs the host: chown";
+  std::string hint = "give it to root or to the user who runs the host: chown " + std::to_string(::geteuid()) + " " + path;
   if (st.st_uid == kOverflowId) {
     hint =
         "inside a user namespace that does not map its owner, files seem to be nobody's; map "
@@ -65,7 +65,8 @@ Checked<void> check(const struct stat& st, const std::string& path, const Trust&
 }
 
 tl::unexpected<Finding> cannot_open(const std::string& path, int error) {
-  return refuse(LoadStage::permission, path + " cannot be opened: " + std::strerror(error));
+  return refuse(LoadStage::permission, path + " cannot be opened: " + std::strerror(error),
+                hint_for_errno(error, path));
 }
 
 void prepend_parts(const std::string& path, std::deque<std::string>& parts) {
@@ -149,7 +150,8 @@ Checked<std::optional<Folder>> open_folder(const std::string& path, const Trust&
       char target[PATH_MAX];
       const ssize_t length = ::readlinkat(fd.get(), "", target, sizeof target);
       if (length <= 0 || length >= static_cast<ssize_t>(sizeof target) || ++links > kMaxLinks) {
-        return refuse(LoadStage::permission, next + " is a link that leads nowhere");
+        return refuse(LoadStage::permission, next + " is a link that leads nowhere",
+                      "point the link at a folder that is there, or remove it: rm " + next);
       }
       const std::string to(target, static_cast<size_t>(length));
       if (to[0] == '/') steps.resize(1);
@@ -157,7 +159,8 @@ Checked<std::optional<Folder>> open_folder(const std::string& path, const Trust&
       continue;
     }
     if (!S_ISDIR(st.st_mode)) {
-      return refuse(LoadStage::permission, next + " is not a folder");
+      return refuse(LoadStage::permission, next + " is not a folder",
+                    "name a folder that holds plugins, or move the file " + next + " away");
     }
     steps.push_back({std::move(fd), std::move(part)});
   }
@@ -208,7 +211,11 @@ Checked<File> open_file(const Folder& folder, const std::string& relative, const
   }
   struct stat st;
   if (::fstat(fd.get(), &st) != 0) return cannot_open(path, errno);
-  if (!S_ISREG(st.st_mode)) return refuse(LoadStage::permission, path + " is not a regular file");
+  if (!S_ISREG(st.st_mode)) {
+    return refuse(LoadStage::permission, path + " is not a regular file",
+                  "install the plugin again: the file itself belongs in the place of the folder, "
+                  "pipe or device " + path);
+  }
   if (auto ok = check(st, path, trust, Position::at_the_end); !ok) {
     return tl::make_unexpected(ok.error());
   }

@@ -89,6 +89,7 @@ TEST_CASE("what cannot be a library of this machine is refused") {
     const auto found = inspect(tiny.bytes());
     if (found) return std::string();
     CHECK(found.error().stage == bh::LoadStage::elf);
+    CHECK_FALSE(found.error().hint.empty());
     return found.error().message;
   };
   Tiny tiny;

@@ -22,14 +22,14 @@ TEST_CASE("the dynamic linker's texts are explained") {
       {"/lib/libc.so.6: version `GLIBC_2.99' not found (required by /p/a.so)",
        "it was built on a newer system"},
       {"/p/a.so: failed to map segment from shared object", "the filesystem it lies on"},
-      {"/p/a.so: cannot open shared object file: No such file or directory", ""},
-      {"something new", ""},
+      {"/p/a.so: cannot open shared object file: No such file or directory",
+       "install the plugin again"},
+      {"something new", "compare what `readelf -d /p/a.so` says"},
   };
   for (const auto& each : cases) {
     const std::string hint = bh::load_hint(each.text, "/p/a.so");
     INFO(each.text << " -> " << hint);
     CHECK(hint.rfind(each.hint, 0) == 0);
-    CHECK(hint.empty() == (*each.hint == '\0'));
   }
 }
 

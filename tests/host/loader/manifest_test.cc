@@ -37,6 +37,7 @@ std::string complaint(const std::string& place, const std::string& key, const st
   if (parsed) return "";
   CHECK(parsed.error().stage == bh::LoadStage::manifest);
   CHECK(parsed.error().status == bh::PluginStatus::refused);
+  CHECK_FALSE(parsed.error().hint.empty());
   return parsed.error().message;
 }
 
@@ -107,6 +108,23 @@ TEST_CASE("what is wrong with a manifest is named by its place") {
     INFO(each.place << "/" << each.key << " = " << each.value << ": " << got);
     CHECK(got.rfind("plugin.json: " + each.expected, 0) == 0);
   }
+}
+
+TEST_CASE("whoever reads of a wrong manifest reads what to do about it") {
+  const auto hint = [](const std::string& key, const char* value) {
+    bh::json::object manifest = right();
+    manifest.erase(key);
+    if (value != nullptr) manifest[key] = *bh::json::parse(value);
+    const auto parsed = parse(manifest);
+    REQUIRE_FALSE(parsed);
+    return parsed.error().hint;
+  };
+  CHECK(hint("vendor", nullptr) ==
+        "add it to plugin.json, or install the plugin again as its author gives it out");
+  CHECK(hint("vendor", "7") ==
+        "correct /vendor in plugin.json, or install the plugin again as its author gives it out");
+  CHECK(hint("manifest_version", "2").rfind("use a host that is new enough", 0) == 0);
+  CHECK(hint("library", "{}").find(bh::own_platform()) != std::string::npos);
 }
 
 TEST_CASE("one name is offered once") {

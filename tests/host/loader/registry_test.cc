@@ -51,6 +51,51 @@ const bh_plugin* linked_in(bh_call*) {
   return &plugin;
 }
 
+// Remembers what is logged, as the host's log would.
+class ListeningCaller : public bh::PluginCaller {
+ public:
+  struct Record {
+    int32_t level;
+    std::string text;
+  };
+
+  ListeningCaller() {
+    api_ = *bare_.host()->api;
+    api_.log = [](const bh_host* host, const bh_call*, int32_t level, const char* text, size_t size,
+                  const char*, size_t) {
+      static_cast<const View*>(host)->records->push_back({level, std::string(text, size)});
+    };
+    view_.api = &api_;
+    view_.records = &records;
+  }
+  bh::Result<const bh_plugin*> enter(bh::PluginEntry entry, const std::string&) override {
+    return entry(bare_.call());
+  }
+  const bh_host* host(const std::string&) override { return &view_; }
+
+  std::vector<Record> records;
+
+ private:
+  struct View : bh_host {
+    std::vector<Record>* records = nullptr;
+  };
+  bh::probe::BareCall bare_;
+  bh_host_api api_{};
+  View view_;
+};
+
+const bh_plugin* throws_at_shutdown(bh_call* call) {
+  static bh_plugin plugin = *linked_in(call);
+  plugin.shutdown = [](const bh_host*) { throw std::runtime_error("too late"); };
+  return &plugin;
+}
+
+const bh_plugin* throws_a_number_at_shutdown(bh_call* call) {
+  static bh_plugin plugin = *linked_in(call);
+  plugin.shutdown = [](const bh_host*) { throw 7; };
+  return &plugin;
+}
+
 const bh_plugin* throws(bh_call*) { throw std::runtime_error("on purpose"); }
 
 bh::RegistryOptions only(const std::vector<std::string>& path) {
@@ -121,6 +166,20 @@ TEST_CASE("an entry that throws is an answer, not an end") {
   CHECK(registry.find(BH_TOOLSET, "inside").error().code == BH_NOT_FOUND);
 }
 
+TEST_CASE("what a plugin throws at its shutdown is told in the host's log") {
+  for (const auto& [entry, said] :
+       {std::pair{&throws_at_shutdown, "threw \"too late\" in shutdown()"},
+        std::pair{&throws_a_number_at_shutdown, "threw something that is no std::exception"}}) {
+    ListeningCaller caller;
+    bh::Registry registry(only({}), caller);
+    REQUIRE(registry.register_static(entry));
+    registry.shutdown();
+    REQUIRE(caller.records.size() == 1);
+    CHECK(caller.records[0].level == BH_LOG_PLUGIN_MISUSE);
+    CHECK(caller.records[0].text.rfind(said, 0) == 0);
+  }
+}
+
 TEST_CASE("listing loads nothing; the first need does, and says what is wrong") {
   Folder folder;
   install(folder, "all/a", "org.example.a", "one");
@@ -155,6 +214,8 @@ TEST_CASE("the first of an id wins, the disabled never does, a taken name is tol
   CHECK(text(line(registry, 0), "status") == "available");
   CHECK(text(line(registry, 1), "status") == "shadowed");
   CHECK(text(line(registry, 1), "message") == folder.path + "/first/a comes first");
+  CHECK(text(line(registry, 1), "hint").find("plugins.path") != std::string::npos);
+  CHECK(text(line(registry, 3), "hint") == "take org.example.c off plugins.disabled to use it");
   CHECK(text(line(registry, 2), "message") ==
         "bh.toolset/1 \"one\" is already offered by org.example.a");
   CHECK(text(line(registry, 3), "status") == "disabled");

@@ -65,6 +65,7 @@ bh_provider provider_of(const void* table) {
 
 std::string complaint(const bh_provider& provider, const char* kind = BH_ISOLATION) {
   const auto copied = bh::copy_provider(&provider, kind, "provider 0");
+  if (!copied) CHECK_FALSE(copied.error().hint.empty());
   return copied ? "" : copied.error().message;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "host/loader/folder.h"
@@ -18,6 +19,7 @@ std::string refusal(const std::string& path) {
   const auto opened = bh::open_folder(path, bh::Trust::usual());
   if (opened) return *opened ? "" : "absent";
   CHECK(opened.error().stage == bh::LoadStage::permission);
+  CHECK_FALSE(opened.error().hint.empty());
   return opened.error().message;
 }
 
@@ -87,6 +89,24 @@ TEST_CASE("what is not there is absent, what is no folder is refused") {
   CHECK(refusal("") == "\"\" is not an absolute path");
 }
 
+TEST_CASE("the next step says what to do with which path") {
+  Folder folder;
+  folder.write("file", "text");
+  const auto hint = [](const std::string& path) {
+    const auto opened = bh::open_folder(path, bh::Trust::usual());
+    return opened ? std::string() : opened.error().hint;
+  };
+  CHECK(hint(folder.path + "/file") ==
+        "name a folder that holds plugins, or move the file " + folder.path + "/file away");
+  const std::string open = folder.make("open", 0777);
+  CHECK(hint(open) == "chmod o-w " + open);
+  for (int number : {EACCES, ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, EIO}) {
+    INFO(number);
+    CHECK(bh::hint_for_errno(number, "/p/a.so").find("/p/a.so") != std::string::npos);
+  }
+  CHECK(bh::hint_for_errno(EMFILE, "/p/a.so").find("ulimit -n") != std::string::npos);
+}
+
 TEST_CASE("somebody else's files are not believed") {
   if (::geteuid() != 0) BH_SKIP("only root can give a file away");
   Folder folder;
@@ -110,6 +130,7 @@ TEST_CASE("files are opened without following anything") {
   REQUIRE(*opened);
   const auto file = [&](const char* path) {
     const auto found = bh::open_file(**opened, path, bh::Trust::usual());
+    if (!found) CHECK_FALSE(found.error().hint.empty());
     return found ? "" : found.error().message.substr(folder.path.size());
   };
   CHECK(file("sub/file").empty());

@@ -60,8 +60,10 @@ Result<std::string> data_root_of(const json::object& config, const std::string& 
   }
   if (path.empty() || path[0] != '/') {
     return fail(BH_INVALID_ARGUMENT,
-                "config /data_root: an absolute folder is needed, since there is no HOME to put it in",
-                "config", {{"field", "/data_root"}});
+                path.empty()
+                    ? std::string("config /data_root: a folder is needed, since there is no HOME to put it in")
+                    : "config /data_root: " + json::quote(path) + " is not an absolute path",
+                "config", {{"field", "/data_root"}, {"remedy", "give a path that begins with /"}});
   }
   return path;
 }
@@ -240,6 +242,16 @@ Result<Session> read_session_config(std::string_view text) {
   auto config = json::parse_object(text.empty() ? std::string_view("{}") : text);
   if (!config) return tl::unexpected(config.error().within("the session's configuration"));
   Session out;
+  // The operator is nobody's persona: whoever gives both would get less, or more, than he thinks.
+  if (config->contains("persona") && config->contains("operator")) {
+    return fail(BH_INVALID_ARGUMENT,
+                "the session's configuration has both \"persona\" and \"operator\", which exclude each "
+                "other",
+                "config",
+                {{"field", "/operator"},
+                 {"remedy", "leave \"operator\" out for a persona's session, or \"persona\" for the "
+                            "operator's"}});
+  }
   for (const auto& member : *config) {
     std::string_view key(member.key().data(), member.key().size());
     if (key == "operator" && member.value().is_bool()) {

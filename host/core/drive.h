@@ -23,7 +23,7 @@ Result<std::string> drive_with(Call& up, const CallOptions& options, const std::
     returned = f(static_cast<bh_call*>(&call));
   } catch (...) {
     return fail(BH_INTERNAL, who + " let an exception out; that is a fault of the plugin",
-                "plugin_exception");
+                "exception");
   }
   auto done = call.outcome(returned, who);
   if (!done) {

@@ -31,8 +31,8 @@ Error unknown_operation(const Catalogue& catalogue, std::string_view name) {
   std::string message = "there is no operation " + json::quote(name);
   std::string_view near = nearest(name.substr(0, name.find('/')), names);
   if (!near.empty()) message += "; did you mean " + std::string(near) + "?";
-  return fail(BH_NOT_FOUND, message + " (operation.list names them all)", "unknown_operation",
-              {{"operation", name}})
+  return fail(BH_NOT_FOUND, message, "unknown_operation",
+              {{"operation", name}, {"remedy", "operation.list names them all"}})
       .value();
 }
 

@@ -248,6 +248,11 @@ std::string bare_sentence(const Violation& v) {
   return "it does not have the form that the schema asks for";
 }
 
+std::string contains_remedy(const Node& node) {
+  const std::string expected = node.contains != nullptr ? expected_of(*node.contains) : std::string();
+  return "add an item that is " + (expected.empty() ? "of that form" : expected);
+}
+
 std::string remedy_of(const Violation& v) {
   switch (v.rule) {
     case Rule::kUnknownKey: {
@@ -268,9 +273,42 @@ std::string remedy_of(const Violation& v) {
     case Rule::kAnyOf:
     case Rule::kOneOfNone:
       return "give " + expected_of(*v.node);
-    default:
-      return "change the value as the message says";
+    case Rule::kMinimum:
+      return "give at least " + json::print(*v.node->minimum);
+    case Rule::kMaximum:
+      return "give at most " + json::print(*v.node->maximum);
+    case Rule::kAbove:
+      return "give more than " + json::print(*v.node->above);
+    case Rule::kBelow:
+      return "give less than " + json::print(*v.node->below);
+    case Rule::kMultipleOf:
+      return "give a multiple of " + json::print(*v.node->multiple_of);
+    case Rule::kMinLength:
+      return "give at least " + count(v.node->min_length, "character", "characters");
+    case Rule::kMaxLength:
+      return "give at most " + count(v.node->max_length, "character", "characters");
+    case Rule::kPattern:
+      return "give text that matches " + quoted(v.node->pattern->text());
+    case Rule::kMinItems:
+      return "give at least " + count(v.node->min_items, "item", "items");
+    case Rule::kMaxItems:
+      return "give at most " + count(v.node->max_items, "item", "items");
+    case Rule::kMinProperties:
+      return "give at least " + count(v.node->min_properties, "key", "keys");
+    case Rule::kMaxProperties:
+      return "give at most " + count(v.node->max_properties, "key", "keys");
+    case Rule::kContains:
+      return contains_remedy(*v.node);
+    case Rule::kPropertyNames:
+      return "rename the key " + quoted(v.key) + ", or leave it out";
+    case Rule::kOneOfMany:
+      return "leave out what belongs to one of the two";
+    case Rule::kNever:
+      return "leave it out";
+    case Rule::kNot:
+      return "leave it out, or give a value of another form";
   }
+  return "give a value that the schema allows";
 }
 
 // The smallest number of edits from a to b (insert, remove, replace, swap of neighbours).
@@ -368,7 +406,9 @@ Error describe(const Violation& v, std::string_view subject) {
     constexpr std::string_view kKey = " key ";
     message = text.replace(text.find(kKey), kKey.size(), " argument ");
   } else {
-    message = std::string(subject) + (place.empty() ? "" : " ") + place + ": " + text;
+    // A subject that is a place itself, "config /isolation/config/bwrap", goes on as one pointer.
+    const bool gap = !place.empty() && subject.find('/') == std::string_view::npos;
+    message = std::string(subject) + (gap ? " " : "") + place + ": " + text;
   }
   const std::string_view reason = v.rule == Rule::kLimit ? "schema_limit" : "schema";
   return fail(BH_INVALID_ARGUMENT, std::move(message), reason,

@@ -21,12 +21,14 @@ Result<Opening> Opening::make(const Provider& provider,
   if (auto own = configured.find(provider.id); own != configured.end()) config = own->second;
   Schema::Options closed;
   closed.closed = true;
-  closed.subject = "config";
+  // The whole place, since the sentence may be read far from here.
+  const std::string place = std::string("config /") +
+                            (provider.interface == BH_ISOLATION ? "isolation" : "toolsets") +
+                            "/config/" + provider.id;
+  closed.subject = place;
   auto schema = Schema::compile(provider.config_schema, closed);
   if (!schema) return tl::unexpected(std::move(schema).error());
-  if (auto ok = (*schema)->check(config); !ok) {
-    return tl::unexpected(ok.error().within("the configuration of " + provider.id));
-  }
+  BH_TRY((*schema)->check(config));
   auto folder = root.folder(kind + "/" + provider.id);
   if (!folder) return tl::unexpected(std::move(folder).error());
   return Opening(provider, json::print(config), std::move(*folder));

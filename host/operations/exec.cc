@@ -250,7 +250,7 @@ void add_exec_operations(const AddOperation& add) {
   spec.output =
       "first an item {started:{sandbox, exec, backend, enforcement}}; streams 1 (stdout) and 2 (stderr)";
   spec.reasons = {"backend_not_permitted", "backend_unavailable",  "exec_option_unsupported",
-                  "required_not_enforced", "sandbox_not_found",    "workspace_refused"};
+                  "not_enforced", "sandbox_not_found",    "workspace_refused"};
   spec.run = exec;
   add(std::move(spec));
 

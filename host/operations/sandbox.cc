@@ -75,7 +75,7 @@ void add_sandbox_operations(const AddOperation& add) {
   spec.args_schema = wish_schema();
   spec.result_schema =
       R"({"type":"object","properties":{"sandbox":{"type":"string"},"backend":{"type":"string"},"state":{"enum":["running"]},"enforcement":{"type":"object","description":"abi/schemas/enforcement.json"}}})";
-  spec.reasons = {"backend_not_permitted", "backend_unavailable", "required_not_enforced",
+  spec.reasons = {"backend_not_permitted", "backend_unavailable", "not_enforced",
                   "workspace_refused"};
   spec.run = create;
   add(std::move(spec));

@@ -41,8 +41,8 @@ Result<std::string> Backends::choose(const std::string& wished) const {
     if (std::find(there.begin(), there.end(), name) != there.end()) return std::string(name);
   }
   return fail(BH_UNAVAILABLE,
-              "no isolation backend is installed; bulkhead plugins says where they were looked for",
-              "backend_unavailable");
+              "no isolation backend is installed", "backend_unavailable",
+              {{"remedy", "plugin.list says where they were looked for"}});
 }
 
 Result<std::string> Backends::probed(Call& up, const Provider& provider) {
@@ -116,9 +116,10 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::
   auto found = find_(*name);
   if (!found && found.error().code == BH_NOT_FOUND) {
     return fail(BH_NOT_FOUND,
-                "there is no isolation backend " + json::quote(*name) +
-                    "; bulkhead plugins lists those that there are",
-                "backend_unavailable", {{"field", "/backend"}, {"backend", *name}});
+                "there is no isolation backend " + json::quote(*name), "backend_unavailable",
+                {{"field", "/backend"},
+                 {"backend", *name},
+                 {"remedy", "plugin.list names those that there are"}});
   }
   if (!found) return tl::unexpected(std::move(found).error());
   const Provider* provider = *found;

@@ -97,7 +97,7 @@ Result<void> check_required(const json::object& report, const std::vector<std::s
   }
   if (unmet.empty()) return {};
   json::object details;
-  details["reason"] = "required_not_enforced";
+  details["reason"] = "not_enforced";
   details["rules"] = std::move(unmet);
   details["backend"] = backend;
   details["remedy"] = "choose a backend that enforces it, or take the rule out of \"required\"";

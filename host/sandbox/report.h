@@ -19,7 +19,7 @@ std::vector<std::string> rules_of(const json::object& profile);
 json::object complete_report(json::object report, const json::object& profile,
                              const std::vector<std::string>& taken_out);
 
-// FAILED_PRECONDITION (required_not_enforced) naming the rules; details.rules holds their lines.
+// FAILED_PRECONDITION (not_enforced) naming the rules; details.rules holds their lines.
 Result<void> check_required(const json::object& report, const std::vector<std::string>& required,
                             const std::string& backend);
 

@@ -48,8 +48,8 @@ Result<void> nothing(Result<DbRows> rows) {
 }  // namespace
 
 Failure no_such_job(const std::string& id) {
-  return fail(BH_NOT_FOUND, "there is no job " + json::quote(id) + " (job.list names yours)",
-              "job_not_found", {{"job", id}});
+  return fail(BH_NOT_FOUND, "there is no job " + json::quote(id), "job_not_found",
+              {{"job", id}, {"remedy", "job.list names yours"}});
 }
 
 Result<void> JobRecords::put(const JobRecord& r) {

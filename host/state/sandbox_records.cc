@@ -66,8 +66,8 @@ Result<SandboxLife> read_life(const DbRow& row) { return life_of(row); }
 }  // namespace
 
 Failure no_such_sandbox(const std::string& id) {
-  return fail(BH_NOT_FOUND, "there is no sandbox " + json::quote(id) + " (sandbox.list names yours)",
-              "sandbox_not_found", {{"sandbox", id}});
+  return fail(BH_NOT_FOUND, "there is no sandbox " + json::quote(id), "sandbox_not_found",
+              {{"sandbox", id}, {"remedy", "sandbox.list names yours"}});
 }
 
 bool valid_sandbox_id(std::string_view id) {

@@ -56,7 +56,7 @@ TEST_CASE("exceptions become BH_INTERNAL with their text and a reason") {
     CHECK(got.message.find(text) != std::string::npos);
     auto details = json::parse_object(got.details);
     REQUIRE(details.ok());
-    CHECK(json::text(*details, "reason") == "plugin_exception");
+    CHECK(json::text(*details, "reason") == "exception");
   }
 }
 

@@ -90,6 +90,29 @@ TEST_CASE("a wrong session names what is wrong, a right one works") {
   }
 }
 
+TEST_CASE("a session is a persona's or the operator's, never both") {
+  Place place;
+  Embedder host(bh_test::config_at(place.path + "/d"));
+  REQUIRE(host.runtime != nullptr);
+  // Also where the two would agree: a session that says "operator": false says that it is unsure.
+  for (const char* both : {R"({"persona":"a","operator":true})", R"({"operator":true,"persona":"a"})",
+                           R"({"persona":"a","operator":false})"}) {
+    INFO(both);
+    const std::string config = both;
+    bh_session* s = nullptr;
+    bh_fault* f = nullptr;
+    CHECK(bh_session_new(host.runtime, config.data(), config.size(), &s, &f) ==
+          BH_INVALID_ARGUMENT);
+    CHECK(s == nullptr);
+    auto fault = bh_test::take(f);
+    CHECK(fault.message.find("\"persona\"") != std::string::npos);
+    CHECK(fault.message.find("\"operator\"") != std::string::npos);
+    CHECK(fault.has("\"reason\":\"config\""));
+    CHECK(fault.has("remedy"));
+    bh_session_free(s);
+  }
+}
+
 TEST_CASE("a runtime starts, works and ends without a word on stdout or stderr") {
   Place place;
   const std::string path = place.path + "/said";

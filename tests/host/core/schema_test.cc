@@ -139,6 +139,37 @@ TEST_CASE("refusals say what would be right") {
   CHECK(schema.error().message.find("look-around") != std::string::npos);
 }
 
+TEST_CASE("the remedy says what is accepted") {
+  const struct {
+    const char *schema, *value, *remedy;
+  } cases[] = {
+      {R"({"minimum":2})", "1", "give at least 2"},
+      {R"({"maximum":2})", "3", "give at most 2"},
+      {R"({"exclusiveMinimum":0})", "0", "give more than 0"},
+      {R"({"exclusiveMaximum":0})", "0", "give less than 0"},
+      {R"({"multipleOf":4})", "3", "give a multiple of 4"},
+      {R"({"minLength":1})", "\"\"", "give at least 1 character"},
+      {R"({"maxLength":2})", "\"abc\"", "give at most 2 characters"},
+      {R"({"pattern":"^a$"})", "\"b\"", "give text that matches \"^a$\""},
+      {R"({"minItems":1})", "[]", "give at least 1 item"},
+      {R"({"maxItems":1})", "[1,2]", "give at most 1 item"},
+      {R"({"contains":{"type":"string"}})", "[1]", "add an item that is string"},
+      {R"({"minProperties":1})", "{}", "give at least 1 key"},
+      {R"({"maxProperties":0})", "{\"a\":1}", "give at most 0 keys"},
+      {R"({"propertyNames":{"maxLength":1}})", "{\"ab\":1}",
+       "rename the key \"ab\", or leave it out"},
+      {R"({"not":{"type":"string"}})", "\"a\"", "leave it out, or give a value of another form"},
+  };
+  for (const auto& each : cases) {
+    INFO(each.schema << " " << each.value);
+    const auto schema = Schema::compile(each.schema);
+    REQUIRE(schema);
+    const auto result = (*schema)->check(*bh::json::parse(each.value));
+    REQUIRE_FALSE(result);
+    CHECK(details_of(result.error()).at("remedy") == each.remedy);
+  }
+}
+
 TEST_CASE("a schema must be JSON, and of bounded size") {
   CHECK(details_of(Schema::compile("{").error()).at("reason") == "json_syntax");
   CHECK(details_of(Schema::compile(R"({"type":"null","type":"null"})").error()).at("reason") ==

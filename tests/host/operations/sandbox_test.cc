@@ -87,11 +87,11 @@ TEST_CASE("no sandbox: no report, a required rule that is not enforced, a failed
   const Row rows[] = {
       {"no report", "", "{}", BH_INTERNAL, "no_report"},
       {"a report without rules", reporting("{}"), "{}", BH_INTERNAL, "no_report"},
-      {"half enforced", reporting(kWeak), "{}", BH_FAILED_PRECONDITION, "required_not_enforced"},
+      {"half enforced", reporting(kWeak), "{}", BH_FAILED_PRECONDITION, "not_enforced"},
       {"required and taken out", reporting(kGood), R"({"profile":{"limits":{"disk_bytes":9},"required":["limits.disk_bytes"]}})",
-       BH_FAILED_PRECONDITION, "required_not_enforced"},
+       BH_FAILED_PRECONDITION, "not_enforced"},
       {"required and not mentioned", reporting(kGood), R"({"profile":{"limits":{"pids":9},"required":["limits.pids"]}})",
-       BH_FAILED_PRECONDITION, "required_not_enforced"},
+       BH_FAILED_PRECONDITION, "not_enforced"},
       {"create fails", reporting(kGood, R"(,"create_fails":true)"), "{}", BH_RESOURCE_EXHAUSTED, "disk"},
       {"a value that the backend's schema lacks", reporting(kGood), R"({"profile":{"network":{"mode":"unrestricted"}}})",
        BH_INVALID_ARGUMENT, "schema"},
@@ -111,6 +111,36 @@ TEST_CASE("no sandbox: no report, a required rule that is not enforced, a failed
     std::error_code none;
     CHECK(std::filesystem::is_empty(place.path + "/d/sandboxes", none));
   }
+}
+
+TEST_CASE("a profile's lists have an end, and the error says which and where it is") {
+  struct Row {
+    const char *before, *entry, *after, *field;
+  };
+  const Row rows[] = {
+      {R"("files":[)", R"({"path":"/x","access":"ro"})", "]", "/profile/files"},
+      {R"("mounts":[)", R"({"source":"/usr","path":"/x"})", "]", "/profile/mounts"},
+      {R"("network":{"mode":"off","allow":[)", R"("a.example")", "]}", "/profile/network/allow"},
+      {R"("env":{"allow":[)", R"("A")", "]}", "/profile/env/allow"},
+      {R"("required":[)", R"("limits.pids")", "]", "/profile/required"},
+  };
+  Place place;
+  Embedder host(with_boxes(place, reporting(kGood)));
+  for (const Row& row : rows) {
+    for (const char* operation : {"sandbox.create", "sandbox.plan", "sandbox.exec"}) {
+      INFO(row.field << ", " << operation);
+      std::string list = row.entry;
+      for (int i = 0; i < 1024; ++i) list += std::string(",") + row.entry;
+      const std::string argv = operation == std::string("sandbox.exec") ? R"("argv":["say"],)" : "";
+      Answer answer =
+          host.call(operation, "{" + argv + "\"profile\":{" + row.before + list + row.after + "}}");
+      CHECK(answer.fault.code == BH_INVALID_ARGUMENT);
+      CHECK(answer.fault.has(R"("field":")" + std::string(row.field) + "\""));
+      CHECK(answer.fault.has(R"("keyword":"maxItems")"));
+      CHECK(answer.fault.message.find("at most 1024 items, got 1025") != std::string::npos);
+    }
+  }
+  CHECK_FALSE(made(place));
 }
 
 TEST_CASE("a rule that is not required may be weak, and required may be empty") {

@@ -232,7 +232,7 @@ TEST_CASE("required rules") {
     CHECK(checked.error().code == BH_FAILED_PRECONDITION);
     CHECK(checked.error().message.find("network.mode") != std::string::npos);
     auto details = object(checked.error().details.c_str());
-    CHECK(json::get_string(details, "reason") == "required_not_enforced");
+    CHECK(json::get_string(details, "reason") == "not_enforced");
     CHECK(json::get_array(details, "rules")->size() == 1);
   }
   CHECK(bh::check_required({}, {}, "fake"));

@@ -17,7 +17,7 @@ inline bh_status record(bh_call* call, const Failure& f) noexcept {
 }
 
 inline bh_status record_exception(bh_call* call, std::string_view what) noexcept {
-  static constexpr std::string_view kDetails = R"({"reason":"plugin_exception"})";
+  static constexpr std::string_view kDetails = R"({"reason":"exception"})";
   return call->api->fail(call, BH_INTERNAL, what.data(), what.size(), kDetails.data(),
                          kDetails.size());
 }

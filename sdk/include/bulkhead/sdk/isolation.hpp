@@ -68,7 +68,7 @@ class Sandbox {
 
  protected:
   static Status missing(Call&, std::string_view what) {
-    return failure(BH_UNIMPLEMENTED, "this backend has no " + std::string(what), "no_function");
+    return failure(BH_UNIMPLEMENTED, "this backend has no " + std::string(what), "not_offered");
   }
 };
 
@@ -95,7 +95,7 @@ class Isolation {
 
  protected:
   static Status missing(Call&, std::string_view what) {
-    return failure(BH_UNIMPLEMENTED, "this backend has no " + std::string(what), "no_function");
+    return failure(BH_UNIMPLEMENTED, "this backend has no " + std::string(what), "not_offered");
   }
 };
 

@@ -58,7 +58,7 @@ bh_status with(void* sandbox, bh_call* call, Body&& body) noexcept {
   return guard(call, [&](Call& c) -> Status {
     auto* able = dynamic_cast<Ability*>(static_cast<Sandbox*>(sandbox));
     if (able == nullptr) {
-      return failure(BH_UNIMPLEMENTED, "this sandbox cannot do that", "no_function");
+      return failure(BH_UNIMPLEMENTED, "this sandbox cannot do that", "not_offered");
     }
     return body(*able, c);
   });

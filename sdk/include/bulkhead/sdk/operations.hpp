@@ -103,9 +103,9 @@ class Operation {
       if (st.ok()) return BH_OK;
       if (!own_) own_ = st.failure();
     } catch (const std::exception& e) {
-      own_ = failure(BH_INTERNAL, e.what(), "plugin_exception");
+      own_ = failure(BH_INTERNAL, e.what(), "exception");
     } catch (...) {
-      own_ = failure(BH_INTERNAL, "an exception that is not a std::exception", "plugin_exception");
+      own_ = failure(BH_INTERNAL, "an exception that is not a std::exception", "exception");
     }
     return own_->code();
   }

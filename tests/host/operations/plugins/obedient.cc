@@ -72,7 +72,7 @@ class Boxes : public sdk::Isolation {
   }
   sdk::Result<std::unique_ptr<sdk::Sandbox>> find(sdk::Call& call, std::string_view id) override {
     note("find", id);
-    if (!std::ifstream(path_of(id))) return sdk::failure(BH_NOT_FOUND, "it is gone", "no_sandbox");
+    if (!std::ifstream(path_of(id))) return sdk::failure(BH_NOT_FOUND, "it is gone", "sandbox_not_found");
     auto told = report(call);
     if (!told) return std::move(told).failure();
     return std::make_unique<Box>();

@@ -128,7 +128,7 @@ inline Status signal_commands(const RunningCommands& running, const Store& store
       reached = ::syscall(424, helper.get(), SIGRTMIN + 1, &info, 0u) == 0 || reached;
     }
   }
-  if (!reached) return failure(BH_NOT_FOUND, "no such command runs", "no_command");
+  if (!reached) return failure(BH_NOT_FOUND, "no such command runs", "exec_ended");
   return {};
 }
 

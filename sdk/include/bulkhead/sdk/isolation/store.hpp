@@ -73,7 +73,7 @@ class Store {
   Result<std::pair<std::string, std::string>> load(std::string_view id) const {
     std::pair<std::string, std::string> texts;
     if (!there(path(id))) {
-      return failure(BH_NOT_FOUND, "no sandbox " + std::string(id), "no_sandbox");
+      return failure(BH_NOT_FOUND, "no sandbox " + std::string(id), "sandbox_not_found");
     }
     if (!usable(id) || !read_file(path(id, "profile"), texts.first) ||
         !read_file(path(id, "facts"), texts.second)) {
@@ -197,7 +197,7 @@ class Store {
   }
   static Status gone(std::string_view id) {
     return failure(BH_NOT_FOUND, "the sandbox " + std::string(id) + " is gone, or is ending",
-                   "no_sandbox");
+                   "sandbox_not_found");
   }
   std::string run_path(std::string_view id, std::string_view exec) const {
     return join(path(id, "run"), file_name(exec));

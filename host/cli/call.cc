@@ -113,7 +113,7 @@ std::string text_of(const json::object& result) {
 }
 
 int report(const StreamLoop::Ending& ending, const ToolHandler& handler,
-           const Attachments& attachments, const Options& options) {
+           const Attachments& attachments, const Options& options, const Named& named) {
   if (ending.write_error != 0) {
     return fail(
         Problem{std::string("cannot write the output: ") + std::strerror(ending.write_error),
@@ -123,7 +123,7 @@ int report(const StreamLoop::Ending& ending, const ToolHandler& handler,
   if (ending.cancelled && (ending.result || ending.fault.code() == BH_CANCELLED)) {
     return kExitSignal + handler.last();
   }
-  if (!ending.result) return fail(failure_of(ending.fault), options.json);
+  if (!ending.result) return fail(failure_of(ending.fault, named), options.json);
   json::object result = parse_object_or_empty(*ending.result);
   std::string text = options.json ? *ending.result + "\n" : text_of(result);
   if (handler.data()) {
@@ -168,14 +168,14 @@ int verb_call(const Options& options, const Surroundings& around) {
     fault =
         bulkhead::Run::start(client->session(), request, client->queue(), StreamLoop::kTag, run);
   }
-  if (fault) return fail(failure_of(fault), options.json);
+  if (fault) return fail(failure_of(fault, client->named()), options.json);
 
   Progress progress(STDERR_FILENO);
   progress.start(options.tool);
   ToolHandler handler(attachments, options.json);
   StreamLoop loop(client->queue(), run, signals, progress, handler);
   StreamLoop::Ending ending = loop.go(*input);
-  return report(ending, handler, attachments, options);
+  return report(ending, handler, attachments, options, client->named());
 }
 
 }  // namespace bh::cli

@@ -11,8 +11,8 @@ namespace {
 constexpr std::int32_t kCloseMs = 5000;
 }
 
-Failure failure_of(const bulkhead::Fault& fault) {
-  return Failure{from_fault(fault), fault_json(fault)};
+Failure failure_of(const bulkhead::Fault& fault, const Named& named) {
+  return Failure{from_fault(fault, named), fault_json(fault, named)};
 }
 
 Failure failure_of(const Problem& p) {
@@ -36,7 +36,8 @@ tl::expected<Client, Failure> Client::open(const Setup& setup) {
     fault = bulkhead::Session::make(client.runtime_, setup.session_config, client.session_);
   }
   if (!fault) fault = bulkhead::Queue::make(client.runtime_, client.queue_);
-  if (fault) return tl::unexpected<Failure>(failure_of(fault));
+  if (fault) return tl::unexpected<Failure>(failure_of(fault, setup.named));
+  client.named_.config_file = setup.named.config_file;
   return client;
 }
 
@@ -70,7 +71,7 @@ tl::expected<Answer, Failure> Client::ask(std::string_view operation, std::strin
     }
     if (event.kind() == BH_EVENT_FAULT) fault = event.fault();
   }
-  return tl::unexpected<Failure>(failure_of(fault));
+  return tl::unexpected<Failure>(failure_of(fault, named_));
 }
 
 }  // namespace bh::cli

@@ -35,18 +35,20 @@ class Client {
   tl::expected<Answer, Failure> ask(std::string_view operation, std::string_view args,
                                     const std::string& doing);
 
+  const Named& named() const { return named_; }
   bulkhead::Runtime& runtime() { return runtime_; }
   bulkhead::Session& session() { return session_; }
   bulkhead::Queue& queue() { return queue_; }
 
  private:
   Client() = default;
+  Named named_;  // the config file alone: an operation's fields are not the config's
   bulkhead::Runtime runtime_;
   bulkhead::Session session_;
   bulkhead::Queue queue_;
 };
 
-Failure failure_of(const bulkhead::Fault& fault);
+Failure failure_of(const bulkhead::Fault& fault, const Named& named = {});
 Failure failure_of(const Problem& p);
 
 // Says it as the verb's flags want it, and returns the exit code.

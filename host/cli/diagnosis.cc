@@ -93,7 +93,7 @@ void check_plugins(Diagnosis& d) {
   d.checks.push_back(std::move(check));
 }
 
-std::vector<Backend> backends_of(const json::object& plugins) {
+std::vector<Backend> backends_of(const json::object& plugins, const Named& named) {
   std::vector<Backend> all;
   for (const json::value& v : array_at(plugins, "plugins")) {
     if (!v.is_object()) continue;
@@ -106,7 +106,8 @@ std::vector<Backend> backends_of(const json::object& plugins) {
       if (string_at(provided, "interface").rfind("bh.isolation/", 0) != 0) continue;
       const json::object& probe = object_at(provided, "probe");
       Backend b{string_at(provided, "id"), string_at(p, "id"), string_at(probe, "status"),
-                string_at(probe, "message"), string_at(probe, "hint")};
+                in_cli_words(string_at(probe, "message"), named),
+                in_cli_words(string_at(probe, "hint"), named)};
       if (b.status.empty()) {
         b.status = plugin_status;
         b.message = string_at(p, "message");
@@ -122,7 +123,7 @@ void check_isolation(Diagnosis& d) {
   std::string backend = string_at(d.plan, "backend");
   if (backend.empty()) return;  // why the plan failed is a check already
   Check check{"isolation", "ok", {}, {}};
-  for (const Backend& b : backends_of(d.plugins)) {
+  for (const Backend& b : backends_of(d.plugins, d.setup.named)) {
     if (b.id != backend || b.status == "ok" || b.status == "loaded" || b.status == "available") {
       continue;
     }

@@ -47,7 +47,7 @@ struct Backend {
   std::string message;
   std::string remedy;
 };
-std::vector<Backend> backends_of(const boost::json::object& plugins);
+std::vector<Backend> backends_of(const boost::json::object& plugins, const Named& named);
 
 boost::json::object to_json(const Diagnosis& d);
 std::string to_text(const Diagnosis& d);

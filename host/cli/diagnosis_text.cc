@@ -81,7 +81,7 @@ std::string to_text(const Diagnosis& d) {
   text += "\n\n" + checks_text(d, palette) + defaults_text(d, palette);
 
   Table backends({"BACKEND", "STATUS", "PLUGIN", "WHY"});
-  for (const Backend& b : backends_of(d.plugins)) {
+  for (const Backend& b : backends_of(d.plugins, d.setup.named)) {
     std::string why = b.message;
     if (!b.remedy.empty()) why += (why.empty() ? "" : "; ") + b.remedy;
     backends.row({b.id, b.status, b.plugin, why}, paint_of(b.status), 1);

@@ -1,5 +1,7 @@
 #include "cli/exec_args.h"
 
+#include <bulkhead/base64.hpp>
+
 #include "cli/json.h"
 #include "cli/text.h"
 
@@ -69,14 +71,35 @@ Result<json::object> exec_args(const Options& options, const Setup& setup,
 
   json::array argv;
   for (const std::string& word : options.command) {
+    if (word.empty() && argv.empty()) {
+      return problem("the command's name is empty", "name a program: bulkhead run -- CMD [ARG]...");
+    }
     if (is_utf8(word)) {
       argv.emplace_back(word);
     } else {
-      argv.push_back(json::object{{"base64", base64(word)}});
+      argv.push_back(json::object{{"base64", bulkhead::base64::encode(word)}});
     }
   }
   if (!argv.empty()) args["argv"] = std::move(argv);
   return args;
+}
+
+Named named_of_exec(const Options& options, const Setup& setup, const Surroundings& around) {
+  Named named;
+  named.config_file = setup.named.config_file;
+  auto say = [&](const char* place, const char* what) {
+    named.origins.push_back({place, what, place});
+  };
+  if (options.backend) say("/backend", "--backend");
+  if (options.timeout_ms) {
+    say("/timeout_ms", "--timeout");
+    say("/profile/limits/wall_ms", "--timeout");
+  }
+  if (!options.profile) return named;
+  if (options.net) say("/profile/network", "--net");
+  named.origins.push_back(
+      {"/profile", "the profile " + around.absolute(*options.profile), "/profile"});
+  return named;
 }
 
 }  // namespace bh::cli

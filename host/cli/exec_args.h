@@ -14,4 +14,7 @@ namespace bh::cli {
 Result<boost::json::object> exec_args(const Options& options, const Setup& setup,
                                       const Surroundings& around);
 
+// Where they come from, for what the library says of them.
+Named named_of_exec(const Options& options, const Setup& setup, const Surroundings& around);
+
 }  // namespace bh::cli

@@ -32,7 +32,7 @@ int verb_mcp(const Options& options, const Surroundings& around) {
   Signals no_reader({});
   bulkhead::Runtime runtime;
   bulkhead::Fault fault = bulkhead::Runtime::make(setup->runtime_config, runtime);
-  if (fault) return fail(from_fault(fault));
+  if (fault) return fail(from_fault(fault, setup->named));
   // What runs is ended in good order: a client that is in a hurry sends SIGTERM.
   struct sigaction stop {};
   stop.sa_handler = [](int) { mcp::request_stop(); };

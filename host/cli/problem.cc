@@ -45,22 +45,27 @@ std::string_view status_name(bh_status code) {
   }
 }
 
-Problem from_fault(const bulkhead::Fault& fault) {
+Problem from_fault(const bulkhead::Fault& fault, const Named& named) {
   Problem p;
-  p.message = fault.message().empty() ? "the library gave no reason" : fault.message();
   p.exit_code = fault.code() == BH_DEADLINE_EXCEEDED ? kExitTimeLimit : kExitOurs;
   boost::json::object details = parse_object_or_empty(fault.details());
-  p.remedy = string_at(details, "remedy");
+  p.message = fault.message().empty() ? "the library gave no reason"
+                                      : message_in_cli_words(fault.message(), details, named);
+  p.remedy = in_cli_words(string_at(details, "remedy"), named);
   // Some messages say the remedy already; nobody needs it twice.
   if (p.message.find(p.remedy) != std::string::npos) p.remedy.clear();
   return p;
 }
 
-std::string fault_json(const bulkhead::Fault& fault) {
+std::string fault_json(const bulkhead::Fault& fault, const Named& named) {
+  boost::json::object details = parse_object_or_empty(fault.details());
   boost::json::object error;
   error["code"] = status_name(fault.code());
-  error["message"] = fault.message();
-  error["details"] = parse_object_or_empty(fault.details());
+  error["message"] = message_in_cli_words(fault.message(), details, named);
+  if (details.contains("remedy")) {
+    details["remedy"] = in_cli_words(string_at(details, "remedy"), named);
+  }
+  error["details"] = std::move(details);
   boost::json::object all;
   all["error"] = std::move(error);
   return boost::json::serialize(all);

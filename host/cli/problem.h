@@ -6,6 +6,8 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "cli/words.h"
+
 namespace bh::cli {
 
 inline constexpr int kExitOk = 0;
@@ -29,10 +31,11 @@ inline tl::unexpected<Problem> problem(std::string message, std::string remedy =
 }
 
 // The library's fault in the program's words: its details may carry a "remedy".
-Problem from_fault(const bulkhead::Fault& fault);
+Problem from_fault(const bulkhead::Fault& fault, const Named& named = {});
 
-// {"error":{"code":"NOT_FOUND","message":…,"details":{…}}}, for --json.
-std::string fault_json(const bulkhead::Fault& fault);
+// {"error":{"code":"NOT_FOUND","message":…,"details":{…}}}, for --json: the sentences are the
+// program's, the other details the library's.
+std::string fault_json(const bulkhead::Fault& fault, const Named& named = {});
 
 // "bulkhead: MESSAGE (REMEDY)\n", with nothing in it that a terminal would obey.
 std::string sentence(const Problem& p);

@@ -98,7 +98,7 @@ class CommandHandler : public StreamHandler {
 };
 
 int report(const StreamLoop::Ending& ending, const CommandHandler& handler,
-           const Options& options) {
+           const Options& options, const Named& named) {
   if (ending.write_error != 0) {
     return fail(
         Problem{std::string("cannot write the output: ") + std::strerror(ending.write_error),
@@ -108,7 +108,7 @@ int report(const StreamLoop::Ending& ending, const CommandHandler& handler,
   if (ending.cancelled && (ending.result || ending.fault.code() == BH_CANCELLED)) {
     return kExitSignal + handler.last();
   }
-  if (!ending.result) return fail(from_fault(ending.fault));
+  if (!ending.result) return fail(from_fault(ending.fault, named));
   Exit exit = exit_of(parse_object_or_empty(*ending.result), options.timeout_ms, handler.last());
   for (const Problem& note : exit.notes) complain(sentence(note));
   return exit.code;
@@ -134,14 +134,15 @@ int verb_run(const Options& options, const Surroundings& around) {
     fault =
         bulkhead::Run::start(client->session(), request, client->queue(), StreamLoop::kTag, run);
   }
-  if (fault) return fail(from_fault(fault));
+  const Named named = named_of_exec(options, *setup, around);
+  if (fault) return fail(from_fault(fault, named));
 
   Progress progress(STDERR_FILENO);
   progress.start("preparing the sandbox");
   CommandHandler handler(*client, progress, options.profile.has_value());
   StreamLoop loop(client->queue(), run, signals, progress, handler);
   StreamLoop::Ending ending = loop.go(STDIN_FILENO);
-  return report(ending, handler, options);
+  return report(ending, handler, options, named);
 }
 
 }  // namespace bh::cli

@@ -48,7 +48,8 @@ Result<void> set_at(json::object& config, std::initializer_list<std::string_view
   if (at == nullptr) {
     std::string name;
     for (std::string_view part : path) name += (name.empty() ? "" : ".") + std::string(part);
-    return problem("the config file: \"" + name + "\" must be a JSON object");
+    return problem("the config file at /" + name + ": expected an object",
+                   "write \"" + name + "\": {…}");
   }
   (*at)[json::string_view(key.data(), key.size())] = std::move(value);
   return {};
@@ -70,6 +71,25 @@ std::string hidden_config(const ConfigFile& file, const Surroundings& around) {
   std::string dir = default_config_dir(around);
   if (!file.found || is_or_holds(dir, file.path)) return dir;
   return file.path;
+}
+
+// What was typed, or stands in the environment, holds above the file; the file is told for its own
+// keys alone, since the rest of the configuration is the program's.
+Named named_of(const Setup& setup) {
+  Named named;
+  auto say = [&](std::string place, const Setting& setting) {
+    if (given_here(setting)) named.origins.push_back({place, setting.source, place});
+  };
+  say("/persona", setup.persona);
+  say("/isolation/backend", setup.backend);
+  say("/defaults/network", setup.network);
+  say("/data_root", setup.data_root);
+  if (!setup.file.found) return named;
+  named.config_file = setup.file.path;
+  for (const auto& member : setup.file.values) {
+    named.origins.push_back({"/" + std::string(member.key()), "the config file " + setup.file.path, {}});
+  }
+  return named;
 }
 
 }  // namespace
@@ -159,6 +179,7 @@ Result<Setup> make_setup(const Options& options, const Surroundings& around) {
   if (done) done = add_plugin_paths(config, options, around);
   if (!done) return tl::unexpected<Problem>(std::move(done.error()));
 
+  setup.named = named_of(setup);
   setup.runtime_config = json::serialize(config);
   setup.session_config = json::serialize(json::object{{"persona", setup.persona.value}});
   return setup;

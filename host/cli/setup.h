@@ -30,6 +30,7 @@ struct Setup {
   std::optional<Problem> workspace_problem;
 
   ConfigFile file;
+  Named named;  // where the parts of runtime_config and session_config come from
 };
 
 Result<Setup> make_setup(const Options& options, const Surroundings& around);

@@ -95,23 +95,6 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string base64(std::string_view bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned value = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      unsigned byte = i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0;
-      value = value << 8 | byte;
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += i + k <= bytes.size() ? kDigits[value >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return out;
-}
-
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));

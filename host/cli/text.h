@@ -13,7 +13,6 @@ namespace bh::cli {
 std::string printable(std::string_view text);
 
 bool is_utf8(std::string_view text);
-std::string base64(std::string_view bytes);
 
 // Columns that printable text takes: one for each code point.
 std::size_t width_of(std::string_view text);

@@ -61,7 +61,9 @@ int verb_tools(const Options& options, const Surroundings& around) {
   if (!answer) return fail(answer.error(), options.json);
   const json::object result = parse_object_or_empty(answer->result);
   for (const json::value& why : array_at(result, "left_out")) {
-    if (why.is_string()) complain("bulkhead: " + printable(why.get_string()) + "\n");
+    if (why.is_string()) {
+      complain("bulkhead: " + printable(in_cli_words(why.get_string(), client->named())) + "\n");
+    }
   }
   std::string text = options.json ? for_machines(answer->items) : for_people(answer->items);
   return print(text) ? kExitOk : kExitOurs;

@@ -7,9 +7,6 @@
 namespace bh::mcp {
 namespace {
 
-constexpr std::string_view alphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 void append_escaped(std::string& out, unsigned char c) {
   switch (c) {
     case '"':
@@ -75,50 +72,6 @@ void append_raw(std::string& out, JsonView value) {
       ++at;
     }
   }
-}
-
-void append_base64(std::string& out, std::string_view bytes) {
-  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
-  size_t at = 0;
-  auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])); };
-  for (; at + 3 <= bytes.size(); at += 3) {
-    uint32_t v = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
-    const char four[4] = {alphabet[v >> 18], alphabet[v >> 12 & 63], alphabet[v >> 6 & 63],
-                          alphabet[v & 63]};
-    out.append(four, 4);
-  }
-  if (at == bytes.size()) return;
-  bool two = at + 2 == bytes.size();
-  uint32_t v = byte(at) << 16 | (two ? byte(at + 1) << 8 : 0);
-  out += alphabet[v >> 18];
-  out += alphabet[v >> 12 & 63];
-  out += two ? alphabet[v >> 6 & 63] : '=';
-  out += '=';
-}
-
-std::string base64(std::string_view bytes) {
-  std::string out;
-  append_base64(out, bytes);
-  return out;
-}
-
-bool from_base64(std::string_view text, std::string& out) {
-  out.clear();
-  std::string_view digits = text.substr(0, text.find('='));
-  uint32_t bits = 0;
-  unsigned count = 0;
-  for (char c : digits) {
-    size_t v = alphabet.find(c);
-    if (v == std::string_view::npos) return false;
-    bits = bits << 6 | static_cast<uint32_t>(v);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>(bits >> count & 0xFF);
-    }
-  }
-  // Writing it again is the whole check of padding and of left-over bits.
-  return base64(out) == text;
 }
 
 }  // namespace bh::mcp

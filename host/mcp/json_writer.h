@@ -13,10 +13,6 @@ namespace bh::mcp {
 void append_quoted(std::string& out, std::string_view text);
 // As it is, but on one line: white space between its tokens is left out.
 void append_raw(std::string& out, JsonView value);
-void append_base64(std::string& out, std::string_view bytes);
-std::string base64(std::string_view bytes);
-// False where `text` is no base64 in its one canonical form.
-bool from_base64(std::string_view text, std::string& out);
 
 // An object that begins with the constructor and ends with close(). Where a value is written by
 // the caller, value() gives the text to append it to.

@@ -1,5 +1,7 @@
 #include "mcp/results.h"
 
+#include <bulkhead/base64.hpp>
+
 #include "mcp/json_writer.h"
 #include "mcp/utf8.h"
 
@@ -160,7 +162,7 @@ class ContentWriter {
     w.text("type", kind);
     std::string& data = w.value("data");
     data += '"';
-    append_base64(data, bytes);
+    bulkhead::base64::append(data, bytes);
     data += '"';
     w.text("mimeType", type).raw("annotations", annotations, JsonKind::object);
     w.close();
@@ -178,7 +180,7 @@ class ContentWriter {
     } else {
       std::string& data = r.value("blob");
       data += '"';
-      append_base64(data, bytes);
+      bulkhead::base64::append(data, bytes);
       data += '"';
     }
     r.close();

@@ -1,5 +1,6 @@
 #include "mcp/tools.h"
 
+#include <bulkhead/base64.hpp>
 #include <unordered_set>
 
 #include "mcp/json_writer.h"
@@ -96,15 +97,15 @@ std::optional<std::string> tools_page(const std::vector<std::string>& items, std
 }
 
 std::string cursor_after(std::string_view tool) {
-  return base64(std::string(cursor_mark).append(tool));
+  return bulkhead::base64::encode(std::string(cursor_mark).append(tool));
 }
 
 std::optional<std::string> tool_of_cursor(std::string_view cursor) {
-  std::string plain;
-  if (cursor.size() > 1024 || !from_base64(cursor, plain)) return std::nullopt;
-  if (plain.size() <= cursor_mark.size() || plain.compare(0, cursor_mark.size(), cursor_mark) != 0)
+  if (cursor.size() > 1024) return std::nullopt;
+  const std::optional<std::string> plain = bulkhead::base64::decode(cursor);
+  if (!plain || plain->size() <= cursor_mark.size() || !plain->starts_with(cursor_mark))
     return std::nullopt;
-  return plain.substr(cursor_mark.size());
+  return plain->substr(cursor_mark.size());
 }
 
 }  // namespace bh::mcp

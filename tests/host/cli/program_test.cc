@@ -123,6 +123,57 @@ TEST_CASE("--json tells faults as JSON too") {
   CHECK(string_at(object_at(fault, "details"), "reason") == "unknown_tool");
 }
 
+TEST_CASE("nothing of the library's operations and arguments is left in what people read") {
+  Stage stage;
+  const std::string config = stage.dir.write("c.json", R"({"defaults":{"limits":{"cpu":0}}})");
+  const std::string backend =
+      stage.dir.write("b.json", R"({"isolation":{"config":{"bwrap":{"surprise":1}}}})");
+  const std::string toolset =
+      stage.dir.write("t.json", R"({"toolsets":{"config":{"sandbox":{"surprise":1}}}})");
+  const std::string profile = stage.dir.write("p.json", R"({"limits":{"cpu":0}})");
+  std::string many = R"({"files":[)";
+  for (int i = 0; i <= 1024; ++i) many += R"({"path":"/x","access":"ro"},)";
+  many.back() = ']';
+  const std::string rules = stage.dir.write("many.json", many + "}");
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string sentence;
+  };
+  const Row rows[] = {
+      {{"run", "--profile", profile, "--", "true"},
+       "bulkhead: the profile " + profile +
+           " at /limits/cpu: expected more than 0, got 0 (give more than 0)\n"},
+      {{"run", "--profile", rules, "--", "true"},
+       "bulkhead: the profile " + rules +
+           " at /files: expected at most 1024 items, got 1025 (give at most 1024 items)\n"},
+      {{"run", "--backend", "nono", "--", "true"},
+       "bulkhead: --backend: there is no isolation backend \"nono\" (`bulkhead plugins` names those "
+       "that there are)\n"},
+      {{"call", "nothing"},
+       "bulkhead: there is no tool \"nothing\" (`bulkhead tools` names those that there are)\n"},
+      {{"tools", "--config", config},
+       "bulkhead: the config file " + config +
+           " at /defaults/limits/cpu: expected more than 0, got 0 (give more than 0)\n"},
+      {{"run", "--config", backend, "--", "true"}, "the config file " + backend +
+                                                       " at /isolation/config/bwrap: unknown key"},
+      {{"tools", "--config", toolset}, "the config file " + toolset +
+                                           " at /toolsets/config/sandbox: unknown key"},
+      {{"run", "--persona", "A B", "--", "true"}, "bulkhead: --persona: a persona's name is"},
+      {{"run", "--", ""}, "bulkhead: the command's name is empty (name a program"},
+  };
+  for (const Row& row : rows) {
+    const std::string err = stage.run(row.arguments).err;
+    INFO(err << "expected: " << row.sentence);
+    CHECK(has(err, row.sentence));
+    for (const char* leak : {"sandbox.exec", "arguments /", "tool.list", "plugin.list"}) {
+      CHECK_FALSE(has(err, leak));
+    }
+  }
+  const std::string json = stage.run({"call", "nothing", "--json"}).out;
+  CHECK_FALSE(has(json, "tool.list"));
+  CHECK(has(json, "`bulkhead tools`"));
+}
+
 TEST_CASE("a key of the config file that nobody knows is refused by name") {
   Stage stage;
   stage.dir.write("home/.config/bulkhead/config.json", R"({"surprise":1})");

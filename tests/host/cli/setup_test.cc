@@ -207,7 +207,7 @@ TEST_CASE("a broken file is named with the place of the mistake") {
   place.config(R"({"defaults":7})");
   Options o;
   o.net = "off";
-  CHECK(has(place.refused(o).message, "\"defaults\" must be a JSON object"));
+  CHECK(has(place.refused(o).message, "at /defaults: expected an object"));
 }
 
 TEST_CASE("neither / nor HOME nor what is above it can be the workspace") {

@@ -81,17 +81,3 @@ TEST_CASE("text that goes out is on one line and well-formed, whatever it was") 
   append_raw(out, JsonView("{ \"a b\" :\n 1.0,\r\n\t\"c\\\"\": [ ] }"));
   CHECK(out == R"({"a b":1.0,"c\"":[]})");
 }
-
-TEST_CASE("base64 there and back") {
-  for (std::string plain : {"", "f", "fo", "foo", "foob", "\xff\xfe\x00z"}) {
-    std::string back;
-    CHECK(from_base64(base64(plain), back));
-    CHECK(back == plain);
-  }
-  CHECK(base64("fo") == "Zm8=");
-  std::string out;
-  for (const char* wrong : {"Zm8", "Zm9=", "Z===", "Zm8=x", "Zm 8", "!!!!"}) {
-    INFO(wrong);
-    CHECK_FALSE(from_base64(wrong, out));
-  }
-}

@@ -317,5 +317,5 @@ TEST_CASE("files in a sandbox: a worker is no command, and destroy() ends it") {
   CHECK(read.reason == "sandbox_ended");
   const Filed after = files.read(s.work + "/f");
   CHECK(after.status == BH_NOT_FOUND);
-  CHECK(after.reason == "no_sandbox");
+  CHECK(after.reason == "sandbox_not_found");
 }

@@ -18,18 +18,16 @@ const char kFileItem[] =
     "{path, name, kind (file, folder, symlink or other), size, modified_ms, created_ms, mode, owner, "
     "group}, with target for a symlink";
 
-const std::string& place_properties() {
-  static const std::string* const text =
-      std::make_unique<std::string>(
-          R"("sandbox":{"type":"string","description":"Without it: the persona's default sandbox of the shape that backend, profile and workspace give."},"backend":{"type":"string"},"workspace":{"type":"string"},"profile":)" +
-          wished_profile_schema())
-          .release();
-  return *text;
-}
+const char kPlaceProperties[] =
+    R"("sandbox":{"type":"string","description":"Without it: the persona's default sandbox of the shape that backend, profile and workspace give."},"backend":{"type":"string"},"workspace":{"type":"string"},"profile":{"type":"object","additionalProperties":true,"description":"As of sandbox.create."})";
 
 Result<SandboxFiles> files_of(Call& call, const json::object& args) {
   Sandboxes& sandboxes = rooms_of(call).sandboxes;
   if (!args.contains("sandbox")) {
+    if (const json::value* profile = args.if_contains("profile")) {
+      const Catalogue::Entry* plan = catalogue().find("sandbox.plan");
+      BH_TRY(plan->args->check(json::object{{"profile", *profile}}));
+    }
     auto own = sandboxes.default_of(call, wish_of(args));
     if (!own) return tl::unexpected(std::move(own).error());
     return SandboxFiles::of(std::move(*own));

@@ -11,8 +11,10 @@
 
 namespace bh {
 
-// Properties of a schema, without braces: which sandbox. And one value: a path, or bytes.
-const std::string& place_properties();
+// Properties of a schema, without braces: which sandbox. The profile in it is checked by files_of(),
+// against the schema of sandbox.plan: a dozen copies of that would be felt at every start.
+extern const char kPlaceProperties[];
+// One value: a path, or bytes.
 extern const char kBytesSchema[];
 // mode, owner, group.
 extern const char kAccessProperties[];

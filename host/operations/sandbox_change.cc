@@ -179,7 +179,7 @@ Result<void> replace_in_files(Call& call, const Arguments& args) {
 std::string args_for(const std::string& key, const std::string& items,
                      const std::string& more = {}) {
   std::string out = R"({"type":"object","required":[)";
-  out.append(json::quote(key)).append(R"(],"properties":{)").append(place_properties());
+  out.append(json::quote(key)).append(R"(],"properties":{)").append(kPlaceProperties);
   out.append(",").append(json::quote(key)).append(R"(:{"type":"array","maxItems":10000,"items":)");
   return out.append(items).append("}").append(more).append("}}");
 }

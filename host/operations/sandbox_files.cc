@@ -186,7 +186,7 @@ Result<void> file_info(Call& call, const Arguments& args) {
 
 std::string args_for(const std::string& required, const std::string& properties) {
   return R"({"type":"object","required":[)" + required + R"(],"properties":{)" +
-         place_properties() + "," + properties + "}}";
+         kPlaceProperties + "," + properties + "}}";
 }
 std::string path_property() { return std::string(R"("path":)") + kBytesSchema; }
 

@@ -244,6 +244,11 @@ TEST_CASE("sandbox files: faults name the argument, and a persona has its own al
               BH_ALREADY_EXISTS, "file_exists", "/path");
   check_fault(box.call("sandbox.read_file", R"("path":"a","backend":"bwrap")"), BH_INVALID_ARGUMENT,
               "schema", "/backend");
+  // A profile is held to its schema, though these operations do not spell it out.
+  Answer bad = box.host.call("sandbox.read_file", R"({"path":"a","profile":{"netwrk":{}}})");
+  check_fault(bad, BH_INVALID_ARGUMENT, "schema", "/profile/netwrk");
+  bad = box.host.call("sandbox.read_file", R"({"path":"a","profile":{"limits":{"pids":0}}})");
+  check_fault(bad, BH_INVALID_ARGUMENT, "schema", "/profile/limits/pids");
   // The data folder is hidden from every sandbox.
   Answer did = box.call("sandbox.list_files",
                         "\"path\":" + json::quote(box.place.path + "/data") + R"(,"depth":9)");

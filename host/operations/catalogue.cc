@@ -18,6 +18,7 @@ std::unique_ptr<Catalogue> build() {
   };
   add_exec_operations(add);
   add_files_operations(add);
+  add_files_transfer_operations(add);
   add_host_operations(add);
   add_plugin_operations(add);
   add_sandbox_operations(add);

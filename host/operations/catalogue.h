@@ -15,6 +15,7 @@ using AddOperation = std::function<void(OperationSpec)>;
 
 void add_exec_operations(const AddOperation& add);
 void add_files_operations(const AddOperation& add);
+void add_files_transfer_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);
 void add_sandbox_operations(const AddOperation& add);

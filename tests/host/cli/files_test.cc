@@ -5,6 +5,7 @@
 #include "child.h"
 #include "cli/json.h"
 #include "support/catch.h"
+#include "support/skip.h"
 #include "temp_dir.h"
 
 using namespace bh::cli;
@@ -24,6 +25,8 @@ struct Ran {
 class Home {
  public:
   void configure(const std::string& text) { std::ofstream(config_) << text; }
+
+  const std::string& project() const { return project_; }
 
   Ran call(const std::string& tool, const std::string& args,
            const std::vector<std::string>& more = {}, std::string_view input = {}) {
@@ -132,4 +135,27 @@ TEST_CASE("a store that nobody offers is named with what there is") {
   ran = home.call("files_list", "{}");
   CHECK(ran.code != 0);
   CHECK(has(ran.out, "store_unavailable"));
+}
+
+TEST_CASE("a stored file is copied into a sandbox and out of it") {
+  Home home;
+  home.configure(R"({"version":1})");
+  REQUIRE(home.call("files_put", R"({"path":"in.txt","content":"from the store"})").code == 0);
+  Ran ran = home.call("files_copy_to_sandbox", R"({"path":"in.txt","to":"copied.txt"})");
+  CAPTURE(ran.out, ran.err);
+  if (has(ran.out, "backend_unavailable")) BH_SKIP("no isolation here: " + ran.err);
+  REQUIRE(ran.code == 0);
+  std::string text;
+  std::getline(std::ifstream(home.project() + "/copied.txt"), text);
+  CHECK(text == "from the store");
+  std::ofstream(home.project() + "/made.txt") << "from the sandbox";
+  ran = home.call("files_copy_from_sandbox", R"({"from":"made.txt","path":"out.txt"})");
+  CAPTURE(ran.out, ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(string_at(home.call("files_get", R"({"path":"out.txt"})").structured(), "text") ==
+        "from the sandbox");
+  ran = home.call("files_copy_from_sandbox", R"({"from":"/etc/none","path":"x"})");
+  CHECK(ran.code != 0);
+  CHECK(has(ran.out, "file_not_found"));
+  CHECK(has(ran.out, "/from"));
 }

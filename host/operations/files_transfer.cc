@@ -82,7 +82,7 @@ void add_files_transfer_operations(const AddOperation& add) {
   spec.name = "files.export";
   spec.summary = "Copies one of the persona's stored files into a sandbox.";
   spec.args_schema =
-      R"({"type":"object","required":["path","to"],"properties":{)" + place_properties() +
+      std::string(R"({"type":"object","required":["path","to"],"properties":{)") + kPlaceProperties +
       R"(,"path":{"type":"string","description":"In the file store."},"to":)" + kBytesSchema +
       R"(,"mode":{"type":"integer","minimum":0,"maximum":4095,"description":"Permission bits."}}})";
   spec.result_schema =
@@ -99,7 +99,7 @@ void add_files_transfer_operations(const AddOperation& add) {
   spec.name = "files.import";
   spec.summary = "Stores a file of a sandbox, all or nothing, in place of what the persona had there.";
   spec.args_schema =
-      R"({"type":"object","required":["from","path"],"properties":{)" + place_properties() +
+      std::string(R"({"type":"object","required":["from","path"],"properties":{)") + kPlaceProperties +
       R"(,"from":)" + kBytesSchema +
       R"(,"path":{"type":"string","description":"In the file store."},"media_type":{"type":"string","maxLength":255},)"
       R"("if_etag":{"type":"string","minLength":1,"description":"Only in place of that version; \"*\": only where there is none."}}})";

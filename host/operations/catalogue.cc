@@ -20,10 +20,12 @@ std::unique_ptr<Catalogue> build() {
   add_files_operations(add);
   add_files_transfer_operations(add);
   add_host_operations(add);
+  add_interrupt_operations(add);
   add_plugin_operations(add);
   add_sandbox_operations(add);
   add_sandbox_file_operations(add);
   add_sandbox_change_operations(add);
+  add_sandbox_state_operations(add);
   add_tool_operations(add);
   return out;
 }

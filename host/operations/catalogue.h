@@ -17,10 +17,12 @@ void add_exec_operations(const AddOperation& add);
 void add_files_operations(const AddOperation& add);
 void add_files_transfer_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
+void add_interrupt_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);
 void add_sandbox_operations(const AddOperation& add);
 void add_sandbox_file_operations(const AddOperation& add);
 void add_sandbox_change_operations(const AddOperation& add);
+void add_sandbox_state_operations(const AddOperation& add);
 void add_tool_operations(const AddOperation& add);
 
 // abi/schemas/isolation_profile.json without what only the host decides (persona, hide).

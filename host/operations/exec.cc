@@ -89,10 +89,17 @@ Result<std::vector<std::string>> argv_of(const json::object& args) {
 }
 
 // The driver's options: what the caller says of this command, its time limit among them.
-json::object options_of(const json::object& args) {
+json::object options_of(const json::object& args, const json::object& env_of_sandbox) {
   json::object options;
   for (std::string_view key : {"cwd", "env", "user", "tty", "limits"}) {
     if (const json::value* v = args.if_contains(key)) options[key] = *v;
+  }
+  if (!env_of_sandbox.empty()) {
+    json::object env = env_of_sandbox;
+    if (const json::object* own = json::get_object(args, "env")) {
+      for (const auto& member : *own) env[member.key()] = member.value();
+    }
+    options["env"] = std::move(env);
   }
   if (args.contains("timeout_ms")) {
     json::value& limits = options["limits"];
@@ -115,16 +122,16 @@ Result<void> check_options(const OpenedBackend& opened, const json::object& opti
               "exec_option_unsupported", {{"field", "/" + rule}, {"backend", opened.backend->id()}});
 }
 
-Result<std::shared_ptr<Sandbox>> sandbox_for(Call& call, const json::object& args) {
+Result<Use> sandbox_for(Call& call, const json::object& args) {
   Sandboxes& sandboxes = rooms_of(call).sandboxes;
-  if (!args.contains("sandbox")) return sandboxes.default_of(call, wish_of(args));
+  if (!args.contains("sandbox")) return sandboxes.use_default(call, wish_of(args));
   for (std::string_view key : {"backend", "profile", "workspace"}) {
     if (!args.contains(key)) continue;
     return fail(BH_INVALID_ARGUMENT,
                 std::string(key) + " belongs to a new sandbox; with \"sandbox\" it is settled already",
                 "schema", {{"field", "/" + std::string(key)}});
   }
-  return sandboxes.get(call, std::string(json::get_string(args, "sandbox")));
+  return sandboxes.use(call, std::string(json::get_string(args, "sandbox")));
 }
 
 Result<void> announce(Call& call, const Sandbox& sandbox, const std::string& exec) {
@@ -145,7 +152,7 @@ Result<void> exec(Call& call, const Arguments& args) {
   if (!found) return tl::unexpected(std::move(found).error());
   const Sandbox& sandbox = **found;
   const Backend& backend = *sandbox.opened->backend;
-  json::object options = options_of(args.values);
+  json::object options = options_of(args.values, sandbox.env);
   BH_TRY(check_options(*sandbox.opened, options));
 
   std::string id = new_name('x');
@@ -249,8 +256,9 @@ void add_exec_operations(const AddOperation& add) {
   spec.input = "the command's stdin; without input it is empty";
   spec.output =
       "first an item {started:{sandbox, exec, backend, enforcement}}; streams 1 (stdout) and 2 (stderr)";
-  spec.reasons = {"backend_not_permitted", "backend_unavailable",  "exec_option_unsupported",
-                  "not_enforced", "sandbox_not_found",    "workspace_refused"};
+  spec.reasons = {"backend_not_permitted", "backend_unavailable", "exec_option_unsupported",
+                  "not_enforced", "sandbox_ended",       "sandbox_not_found",
+                  "sandbox_owned",         "sandbox_state",       "workspace_refused"};
   spec.run = exec;
   add(std::move(spec));
 

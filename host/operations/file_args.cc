@@ -28,9 +28,10 @@ Result<SandboxFiles> files_of(Call& call, const json::object& args) {
       const Catalogue::Entry* plan = catalogue().find("sandbox.plan");
       BH_TRY(plan->args->check(json::object{{"profile", *profile}}));
     }
-    auto own = sandboxes.default_of(call, wish_of(args));
+    auto own = sandboxes.use_default(call, wish_of(args));
     if (!own) return tl::unexpected(std::move(own).error());
-    return SandboxFiles::of(std::move(*own));
+    // Files need no lease: it is given back here.
+    return SandboxFiles::of(own->sandbox());
   }
   for (std::string_view key : {"backend", "profile", "workspace"}) {
     if (!args.contains(key)) continue;

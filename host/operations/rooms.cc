@@ -1,6 +1,7 @@
 #include "operations/rooms.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace bh {
@@ -45,7 +46,10 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           },
           [this] { return registry.declared(BH_ISOLATION); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
-      sandboxes(root, settings.sandbox, backends, records),
+      sandboxes(root, settings.sandbox, backends, records, job_records,
+                [&engine](std::int64_t timeout_ns, const std::function<Result<void>(Call&)>& work) {
+                  return engine.run_internal(timeout_ns, work);
+                }),
       stores(
           root, settings.files,
           [this](const std::string& id) -> Result<const Provider*> {
@@ -54,19 +58,25 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           [this] { return registry.declared(BH_FILESTORE); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
       files(root, settings.files, stores),
-      toolsets(registry, caller, root, settings.toolset_config) {
+      toolsets(registry, caller, root, settings.toolset_config),
+      engine_(engine) {
   registry.scan();
   // No sandbox may see, let alone write, what the next host would load.
   std::vector<std::string>& hide = settings.sandbox.hide;
   for (std::string& folder : registry.folders()) {
     if (std::find(hide.begin(), hide.end(), folder) == hide.end()) hide.push_back(std::move(folder));
   }
+  sandboxes.start();
 }
 
 HostRooms::~HostRooms() = default;
 
 void HostRooms::close() {
-  sandboxes.close();
+  if (!sandboxes.close()) {
+    // A plugin is stuck in what the host does by itself: all that it may still use stays, for good.
+    (void)std::make_unique<std::shared_ptr<Engine>>(engine_.shared_from_this()).release();
+    return;
+  }
   toolsets.close();
   stores.close();
   backends.close();

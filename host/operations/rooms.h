@@ -69,6 +69,9 @@ class HostRooms final : public Rooms {
   Stores stores;
   Files files;
   Toolsets toolsets;
+
+ private:
+  Engine& engine_;
 };
 
 inline HostRooms& rooms_of(Call& call) { return static_cast<HostRooms&>(call.engine().rooms()); }

@@ -17,6 +17,7 @@ struct SandboxWish {
   std::string backend;
   std::string workspace;
   json::object profile;
+  std::string image;  // one of the configuration's names
 };
 
 // Where a sandbox's own folders lie, relative to DATA_ROOT.

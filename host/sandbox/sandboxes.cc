@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/beneath.h"
-#include "core/clock.h"
+#include "sandbox/images.h"
 #include "sandbox/report.h"
 #include "sandbox/shape_key.h"
 
@@ -32,39 +32,36 @@ std::string new_name(char kind) {
   return out;
 }
 
-struct Sandboxes::Shape {
-  std::shared_ptr<const OpenedBackend> opened;
-  json::object profile;      // the whole one
-  std::string for_backend;   // what its schema lists
-  std::vector<std::string> taken_out;
-  std::vector<std::string> required;
-
-  Result<json::object> judged(json::object report) const {
-    json::object whole = complete_report(std::move(report), profile, taken_out);
-    BH_TRY(check_required(whole, required, opened->backend->id()));
-    return whole;
-  }
-};
-
 Sandboxes::Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
-                     SandboxRecords& records)
-    : root_(root), settings_(settings), backends_(backends), records_(records) {}
+                     SandboxRecords& records, JobRecords& jobs, Internal internal)
+    : root_(root), settings_(settings), backends_(backends), records_(records), jobs_(jobs),
+      internal_(std::move(internal)), leases_(records, settings.lease_wait_ms),
+      keeper_([this] { return pass(); }) {}
 
-Result<Sandboxes::Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish,
-                                             const std::string& folders) {
+Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::string& folders) {
+  if (!wish.image.empty()) {
+    BH_TRY(find_image(settings_, wish.image));
+    if (wish.profile.contains("root")) {
+      return fail(BH_INVALID_ARGUMENT, "image and profile.root both say what it starts from; give one",
+                  "contradiction", {{"field", "/image"}});
+    }
+  }
   auto opened = backends_.get(up, wish.backend);
   if (!opened) return tl::unexpected(std::move(opened).error());
   auto profile = resolve_profile(wish, settings_, up.session().persona, root_, folders);
   if (!profile) return tl::unexpected(std::move(profile).error());
-  Shape shape;
-  shape.opened = std::move(*opened);
-  shape.profile = std::move(*profile);
-  shape.required = required_of(shape.profile, shape.opened->backend->id());
-  auto split = shape.opened->profile.split(shape.profile);
-  BH_TRY(shape.opened->profile.check(split.kept));
-  shape.taken_out = std::move(split.unlisted);
-  shape.for_backend = json::print(split.kept);
-  return shape;
+  return Shape::of(std::move(*opened), std::move(*profile), wish.image);
+}
+
+SandboxRecord Sandboxes::draft(Call& up, const std::string& id, const std::string& backend) const {
+  SandboxRecord record;
+  record.id = id;
+  record.persona = up.session().persona;
+  record.backend = backend;
+  record.state = "making";
+  record.actor = ProcessName::self();
+  record.created_ms = record.changed_ms = record.used_ms = wall_ms();
+  return record;
 }
 
 std::shared_ptr<Sandbox> Sandboxes::open_handle(const std::string& id) {
@@ -73,163 +70,192 @@ std::shared_ptr<Sandbox> Sandboxes::open_handle(const std::string& id) {
   return at == handles_.end() ? nullptr : at->second;
 }
 
-Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, Shape shape, const std::string& id,
-                                                 const std::string& default_key) {
-  SandboxRecord record;
-  record.id = id;
-  record.persona = up.session().persona;
-  record.backend = shape.opened->backend->id();
-  record.default_key = default_key;
-  record.state = "making";
-  record.created_ms = wall_ns() / 1'000'000;
-  record.profile = shape.profile;
-  // Recorded first: whatever happens from here on, the next host can find and end it by name.
-  BH_TRY(records_.put(record));
-  auto sandbox = std::make_shared<Sandbox>();
-  sandbox->id = id;
-  sandbox->persona = record.persona;
-  sandbox->opened = shape.opened;
-  sandbox->profile = shape.profile;
-  sandbox->is_default = !default_key.empty();
-  const Backend& backend = *shape.opened->backend;
-  auto report = backend.create(up, id, shape.for_backend, &sandbox->handle);
-  Result<json::object> judged =
-      report ? shape.judged(std::move(*report)) : Result<json::object>(std::move(report));
-  if (judged) {
-    record.state = "running";
-    record.report = *judged;
-    if (auto put = records_.put(record); !put) judged = tl::unexpected(std::move(put).error());
-  }
-  if (!judged) {
-    CallOptions cleanup;
-    cleanup.cleanup = true;
-    NullSink nowhere;
-    NoInput none;
-    Call call(up, nowhere, none, cleanup);
-    sandbox.reset();
-    if (backend.destroy(call, id)) (void)records_.remove(record.id);
-    return tl::unexpected(std::move(judged).error());
-  }
-  sandbox->report = std::move(*judged);
-  std::lock_guard lock(mutex_);
-  handles_[id] = sandbox;
-  return sandbox;
-}
-
-Result<std::shared_ptr<Sandbox>> Sandboxes::create(Call& up, const SandboxWish& wish) {
-  std::string id = new_name('s');
-  auto shape = shape_of(up, wish, sandbox_folder(id));
-  Result<std::shared_ptr<Sandbox>> made =
-      shape ? make(up, std::move(*shape), id, {})
-            : Result<std::shared_ptr<Sandbox>>(tl::unexpected(std::move(shape).error()));
-  if (!made) (void)remove_beneath(root_.fd(), sandbox_folder(id));
-  return made;
-}
-
-Result<std::shared_ptr<Sandbox>> Sandboxes::reopen(Call& up, const SandboxRecord& record) {
-  if (auto open = open_handle(record.id)) return open;
-  auto opened = backends_.get(up, record.backend);
-  if (!opened) return tl::unexpected(std::move(opened).error());
+Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, SandboxRecord& record, Shape shape,
+                                                 std::optional<std::int64_t> timeout_ms) {
   auto sandbox = std::make_shared<Sandbox>();
   sandbox->id = record.id;
   sandbox->persona = record.persona;
-  sandbox->opened = std::move(*opened);
-  sandbox->profile = record.profile;
+  sandbox->opened = shape.opened;
+  sandbox->profile = shape.profile;
+  sandbox->env = record.env;
   sandbox->is_default = !record.default_key.empty();
-  auto report = sandbox->opened->backend->find(up, record.id, &sandbox->handle);
-  if (!report) return tl::unexpected(std::move(report).error());
-  auto split = sandbox->opened->profile.split(record.profile);
-  sandbox->report = complete_report(std::move(*report), record.profile, split.unlisted);
-  BH_TRY(check_required(sandbox->report, required_of(record.profile, record.backend),
-                        record.backend));
+  auto attempt = [&]() -> Result<void> {
+    auto report = shape.opened->backend->create(up, record.id, shape.for_backend, &sandbox->handle);
+    if (!report) return tl::unexpected(std::move(report).error());
+    auto judged = shape.judged(std::move(*report));
+    if (!judged) return tl::unexpected(std::move(judged).error());
+    record.state = "running";
+    record.report = sandbox->report = std::move(*judged);
+    record.changed_ms = record.used_ms = wall_ms();
+    if (timeout_ms) record.expires_ms = *timeout_ms > INT64_MAX - record.changed_ms
+                                            ? INT64_MAX
+                                            : record.changed_ms + *timeout_ms;
+    auto finished = records_.finish_making(record);
+    if (!finished) return tl::unexpected(std::move(finished).error());
+    if (*finished) return {};
+    return fail(BH_FAILED_PRECONDITION, "the sandbox " + record.id + " was ended while it was made",
+                "sandbox_ended", {{"sandbox", record.id}});
+  };
+  if (auto made = attempt(); !made) {
+    sandbox.reset();
+    (void)end_after_failure(up, record.id);
+    return tl::unexpected(std::move(made).error());
+  }
+  record.actor = {};
+  if (timeout_ms) keeper_.poke();
   std::lock_guard lock(mutex_);
-  return handles_.emplace(record.id, sandbox).first->second;
+  handles_[record.id] = sandbox;
+  return sandbox;
 }
 
-Result<std::shared_ptr<Sandbox>> Sandboxes::default_of(Call& up, const SandboxWish& wish) {
-  auto shape = shape_of(up, wish, persona_folder(up.session().persona));
-  if (!shape) return tl::unexpected(std::move(shape).error());
-  std::string key = shape_key(up.session().persona, shape->opened->backend->id(), shape->profile);
-  {
-    std::lock_guard lock(mutex_);
-    auto known = defaults_.find(key);
-    if (known != defaults_.end()) {
-      auto at = handles_.find(known->second);
-      // Another process may have ended it: the record says, the handle does not.
-      if (at != handles_.end() && records_.default_of(key) == known->second) return at->second;
-      handles_.erase(known->second);
-      defaults_.erase(known);
-    }
-  }
-  // Two processes that need the same one at once make it once.
-  auto lock = NameLock::take(root_, key);
-  if (!lock) return tl::unexpected(std::move(lock).error());
-  std::string id = records_.default_of(key);
-  if (!id.empty()) {
-    auto record = records_.get(id);
-    if (record && record->persona != up.session().persona) {
-      return fail(BH_INTERNAL, "the default sandbox belongs to another persona", "record");
-    }
-    if (record && record->state == "running") {
-      auto found = reopen(up, *record);
-      if (found) {
-        std::lock_guard guard(mutex_);
-        defaults_[key] = id;
-        return found;
+Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
+  keeper_.touch();
+  auto backend = backends_.choose(wanted.wish.backend);
+  if (!backend) return tl::unexpected(std::move(backend).error());
+  SandboxRecord record = draft(up, new_name('s'), *backend);
+  record.image = wanted.wish.image;
+  record.env = wanted.env;
+  record.metadata = wanted.metadata;
+  // Recorded first, before its folders are made: whatever becomes of this process, the next host
+  // finds all of it by name.
+  BH_TRY(records_.put(record));
+  auto attempt = [&]() -> Result<Shape> {
+    auto shape = shape_of(up, wanted.wish, sandbox_folder(record.id));
+    if (!shape) return shape;
+    if (!wanted.env.empty()) {
+      auto split = shape->opened->exec.split({{"env", wanted.env}});
+      if (!split.unlisted.empty()) {
+        return fail(BH_UNIMPLEMENTED,
+                    "the backend " + *backend + " gives commands no environment of their own; leave "
+                    "env out or choose another backend",
+                    "exec_option_unsupported", {{"field", "/env"}, {"backend", *backend}});
       }
-      if (found.error().code != BH_NOT_FOUND) return found;
+      BH_TRY(shape->opened->exec.check(split.kept));
     }
-    // Half made by a host that died, or gone from the backend: ended by name, then made anew.
-    if (record) {
-      BH_TRY(shape->opened->backend->destroy(up, id));
-      BH_TRY(records_.remove(record->id));
-    }
+    record.backend = shape->opened->backend->id();
+    record.profile = shape->profile;
+    BH_TRY(records_.put(record));
+    return shape;
+  };
+  auto shape = attempt();
+  if (!shape) {
+    (void)end_after_failure(up, record.id);
+    return tl::unexpected(std::move(shape).error());
   }
-  id = new_name('d');
-  auto made = make(up, std::move(*shape), id, key);
-  if (made) {
-    std::lock_guard guard(mutex_);
-    defaults_[key] = id;
-  }
-  return made;
-}
-
-Result<SandboxRecord> Sandboxes::record_of(const Session& session, const std::string& id) {
-  auto record = records_.get(id);
-  if (record && !session.is_operator && record->persona != session.persona) {
-    return no_such_sandbox(id);
-  }
+  auto made = make(up, record, std::move(*shape), wanted.timeout_ms);
+  if (!made) return tl::unexpected(std::move(made).error());
   return record;
 }
 
-Result<std::shared_ptr<Sandbox>> Sandboxes::get(Call& up, const std::string& id) {
-  auto record = record_of(up.session(), id);
+Result<std::shared_ptr<Sandbox>> Sandboxes::opened(Call& up, const std::string& id) {
+  if (auto open = open_handle(id)) return open;
+  auto record = records_.get(id);
   if (!record) return tl::unexpected(std::move(record).error());
-  return reopen(up, *record);
+  auto backend = backends_.get(up, record->backend);
+  if (!backend) return tl::unexpected(std::move(backend).error());
+  auto shape = Shape::of(*backend, record->profile, record->image);
+  if (!shape) return tl::unexpected(std::move(shape).error());
+  auto sandbox = std::make_shared<Sandbox>();
+  sandbox->id = id;
+  sandbox->persona = record->persona;
+  sandbox->opened = *backend;
+  sandbox->profile = record->profile;
+  sandbox->env = record->env;
+  sandbox->is_default = !record->default_key.empty();
+  auto report = (*backend)->backend->find(up, id, &sandbox->handle);
+  if (!report) return tl::unexpected(std::move(report).error());
+  auto judged = shape->judged(std::move(*report));
+  if (!judged) return tl::unexpected(std::move(judged).error());
+  sandbox->report = std::move(*judged);
+  std::lock_guard lock(mutex_);
+  return handles_.emplace(id, sandbox).first->second;
 }
 
-Result<void> Sandboxes::kill(Call& up, const std::string& id) {
-  auto record = record_of(up.session(), id);
-  if (!record) return tl::unexpected(std::move(record).error());
-  auto opened = backends_.get(up, record->backend);
-  if (!opened) return tl::unexpected(std::move(opened).error());
-  BH_TRY((*opened)->backend->destroy(up, id));
-  {
-    std::lock_guard lock(mutex_);
-    handles_.erase(id);
-    if (!record->default_key.empty()) defaults_.erase(record->default_key);
+Result<Use> Sandboxes::entered(Call& up, const Leases::Claim& claim) {
+  Use use(leases_, claim.life.id);
+  auto sandbox = opened(up, claim.life.id);
+  if (!sandbox) return tl::unexpected(std::move(sandbox).error());
+  if (claim.inherited) {
+    BH_TRY(end_inherited(up, **sandbox));
+    BH_TRY(leases_.settle(claim.life.id));
   }
-  BH_TRY(remove_beneath(root_.fd(), sandbox_folder(id)));
-  return records_.remove(record->id);
+  use.holds(std::move(*sandbox));
+  return use;
 }
 
-Result<std::vector<SandboxRecord>> Sandboxes::list(const Session& session) {
-  auto all = records_.all();
-  if (!all || session.is_operator) return all;
-  all->erase(std::remove_if(all->begin(), all->end(),
-                            [&](const SandboxRecord& r) { return r.persona != session.persona; }),
-             all->end());
-  return all;
+Result<Use> Sandboxes::use(Call& up, const std::string& id) {
+  keeper_.touch();
+  auto claim = leases_.claim(up, id);
+  if (!claim) return tl::unexpected(std::move(claim).error());
+  return entered(up, *claim);
+}
+
+Result<Use> Sandboxes::use_default(Call& up, const SandboxWish& wish) {
+  keeper_.touch();
+  auto shape = shape_of(up, wish, persona_folder(up.session().persona));
+  if (!shape) return tl::unexpected(std::move(shape).error());
+  const std::string backend = shape->opened->backend->id();
+  const std::string key = shape_key(up.session().persona, backend, shape->profile);
+  for (;;) {
+    auto claim = leases_.claim_default(key);
+    if (!claim) return tl::unexpected(std::move(claim).error());
+    if (*claim) {
+      auto use = entered(up, **claim);
+      if (use || use.error().code != BH_NOT_FOUND) return use;
+      // Gone from the backend: ended by name, and another is looked for.
+      BH_TRY(end(up, (*claim)->life.id));
+      continue;
+    }
+    bool ours = false;
+    {
+      std::lock_guard lock(mutex_);
+      ours = making_.insert(key).second;
+    }
+    // Another thread of ours makes one: it will do for both.
+    if (!ours) {
+      if (bh_status st = up.wait(2'000'000)) return tl::unexpected(stop_error(st));
+      continue;
+    }
+    struct Made {
+      Sandboxes& all;
+      const std::string& key;
+      ~Made() {
+        std::lock_guard lock(all.mutex_);
+        all.making_.erase(key);
+      }
+    } made{*this, key};
+    // It may have been made between the look above and our turn.
+    claim = leases_.claim_default(key);
+    if (!claim) return tl::unexpected(std::move(claim).error());
+    if (*claim) {
+      auto use = entered(up, **claim);
+      if (use || use.error().code != BH_NOT_FOUND) return use;
+      BH_TRY(end(up, (*claim)->life.id));
+    }
+    SandboxRecord record = draft(up, new_name('d'), backend);
+    record.default_key = key;
+    record.profile = shape->profile;
+    record.owner = record.actor;
+    record.busy = 1;
+    BH_TRY(records_.put(record));
+    Use use(leases_, record.id);
+    auto sandbox = make(up, record, std::move(*shape), std::nullopt);
+    if (!sandbox) return tl::unexpected(std::move(sandbox).error());
+    use.holds(std::move(*sandbox));
+    return use;
+  }
+}
+
+Result<std::shared_ptr<Sandbox>> Sandboxes::get(Call& up, const std::string& id) {
+  auto life = records_.life(id);
+  if (!life) return tl::unexpected(std::move(life).error());
+  BH_TRY(check_seen(up.session(), *life));
+  // A paused one can be looked at and signalled; its backend says what else.
+  if (life->state == "making" || life->state == "stopping" || life->state == "failed") {
+    BH_TRY(check_usable(*life));
+  }
+  keeper_.touch();
+  return opened(up, id);
 }
 
 Result<Sandboxes::Plan> Sandboxes::plan(Call& up, const SandboxWish& wish) {
@@ -240,14 +266,9 @@ Result<Sandboxes::Plan> Sandboxes::plan(Call& up, const SandboxWish& wish) {
   if (!report) return tl::unexpected(std::move(report).error());
   Plan out;
   out.backend = backend.id();
-  out.report = complete_report(std::move(*report), shape->profile, shape->taken_out);
+  out.report = shape->complete(std::move(*report));
   out.profile = std::move(shape->profile);
   return out;
-}
-
-void Sandboxes::close() {
-  std::lock_guard lock(mutex_);
-  handles_.clear();
 }
 
 }  // namespace bh

@@ -1,9 +1,11 @@
 // All sandboxes of this host: who they belong to, where their records lie, which handles are open.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,11 @@
 #include "core/call.h"
 #include "core/session.h"
 #include "sandbox/backends.h"
+#include "sandbox/keeper.h"
+#include "sandbox/lease.h"
 #include "sandbox/profile.h"
+#include "sandbox/shape.h"
+#include "state/job_records.h"
 #include "state/sandbox_records.h"
 
 namespace bh {
@@ -24,6 +30,7 @@ struct Sandbox {
   void* handle = nullptr;
   json::object profile;
   json::object report;
+  json::object env;  // of all its commands, below what each names itself
   bool is_default = false;
 
   Sandbox() = default;
@@ -32,22 +39,52 @@ struct Sandbox {
   ~Sandbox();
 };
 
+// What a new one is, beyond its shape.
+struct NewSandbox {
+  SandboxWish wish;
+  std::optional<std::int64_t> timeout_ms;  // absent: it never expires
+  json::object env;
+  json::object metadata;
+};
+
 // All [any] [blocking]. A persona's session sees its own sandboxes alone, the operator's all: what
-// belongs to another is NOT_FOUND, as if it were not there.
+// belongs to another is NOT_FOUND (sandbox_not_found), as if it were not there; so is one whose time
+// is over. Every function may give the errors of Database too.
 class Sandboxes {
  public:
+  // Runs work of the host's own, outside every request.
+  using Internal = std::function<Result<void>(std::int64_t timeout_ns,
+                                              const std::function<Result<void>(Call&)>& work)>;
+
   Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
-            SandboxRecords& records);
+            SandboxRecords& records, JobRecords& jobs, Internal internal);
+
+  // Looks after what time brings from now on.
+  void start() { keeper_.start(); }
 
   // A new one, with folders of its own.
-  Result<std::shared_ptr<Sandbox>> create(Call& up, const SandboxWish& wish);
-  // The persona's default sandbox of that shape, made where it is not there. All of a persona's share
-  // home and tmp.
-  Result<std::shared_ptr<Sandbox>> default_of(Call& up, const SandboxWish& wish);
+  Result<SandboxRecord> create(Call& up, const NewSandbox& wanted);
+
+  // To run commands and jobs in: the lease is this process's while the answer lives. Waits where
+  // another has it; see Leases::claim.
+  Result<Use> use(Call& up, const std::string& id);
+  // A default sandbox of the persona's of that shape, made where none is to be had at once: nobody
+  // waits for another process. All of a persona's share home and tmp.
+  Result<Use> use_default(Call& up, const SandboxWish& wish);
+  // For what needs no lease: files, signals, looking at it.
   Result<std::shared_ptr<Sandbox>> get(Call& up, const std::string& id);
-  // Ends all inside, removes it and what it kept. What is gone already is NOT_FOUND.
-  Result<void> kill(Call& up, const std::string& id);
+
+  Result<SandboxRecord> record(const Session& session, const std::string& id);
   Result<std::vector<SandboxRecord>> list(const Session& session);
+  // The record, once its handle was opened; "failed" where the backend no longer has it.
+  Result<SandboxRecord> connect(Call& up, const std::string& id);
+  // It expires that long from now; the new time (Unix, ms). FAILED_PRECONDITION sandbox_ended.
+  Result<std::int64_t> renew(const Session& session, const std::string& id, std::int64_t timeout_ms);
+  // UNIMPLEMENTED (pause_unsupported) where the backend cannot.
+  Result<void> pause(Call& up, const std::string& id);
+  Result<void> resume(Call& up, const std::string& id);
+  // Ends all inside, removes it and what it kept.
+  Result<void> kill(Call& up, const std::string& id);
 
   struct Plan {
     std::string backend;
@@ -57,24 +94,39 @@ class Sandboxes {
   // What create() would come to; makes nothing in the backend.
   Result<Plan> plan(Call& up, const SandboxWish& wish);
 
-  void close();
+  // False: a plugin is stuck in something of ours, which must stay as it is.
+  bool close();
 
  private:
-  struct Shape;
   Result<Shape> shape_of(Call& up, const SandboxWish& wish, const std::string& folders);
-  Result<std::shared_ptr<Sandbox>> make(Call& up, Shape shape, const std::string& id,
-                                        const std::string& default_key);
-  Result<std::shared_ptr<Sandbox>> reopen(Call& up, const SandboxRecord& record);
-  Result<SandboxRecord> record_of(const Session& session, const std::string& id);
+  SandboxRecord draft(Call& up, const std::string& id, const std::string& backend) const;
+  // Makes what `record` (written as "making") says; on failure nothing of it is left.
+  Result<std::shared_ptr<Sandbox>> make(Call& up, SandboxRecord& record, Shape shape,
+                                        std::optional<std::int64_t> timeout_ms);
+  Result<std::shared_ptr<Sandbox>> opened(Call& up, const std::string& id);
+  Result<Use> entered(Call& up, const Leases::Claim& claim);
+  Result<void> end_inherited(Call& up, const Sandbox& sandbox);
   std::shared_ptr<Sandbox> open_handle(const std::string& id);
+  Result<void> set_paused(Call& up, const std::string& id, bool paused);
+
+  // Ends what its record says is ended, and then removes the record. Safe to do twice, also at once.
+  Result<void> end(Call& up, const std::string& id);
+  Result<void> end_after_failure(Call& up, const std::string& id);
+  std::int64_t pass();
+  void sweep_one(const SandboxLife& life);
+  void sweep_folders();
 
   const DataRoot& root_;
   const SandboxSettings& settings_;
   Backends& backends_;
   SandboxRecords& records_;
+  JobRecords& jobs_;
+  const Internal internal_;
+  Leases leases_;
+  Keeper keeper_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Sandbox>> handles_;
-  std::map<std::string, std::string> defaults_;  // key -> id
+  std::set<std::string> making_;  // keys of default sandboxes that a thread of ours makes
 };
 
 // A name that was never used before: a letter for its kind and 80 random bits.

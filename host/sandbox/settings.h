@@ -14,6 +14,13 @@ struct SandboxSettings {
   bool allow_unisolated = false;  // "process" may be asked for
   std::map<std::string, json::object> backend_config;
 
+  // What stands for an image's name: {"root":"host"}.
+  std::map<std::string, json::object> images = {
+      {"host", {{"root", "host"}}},
+      {"opensandbox/code-interpreter:latest", {{"root", "host"}}}};
+  std::int64_t lease_wait_ms = 5000;          // for a sandbox that another process uses
+  std::int64_t idle_ms = 24 * 3'600'000;      // default sandboxes that nobody used are ended then
+
   std::string workspace;          // the default one; empty: a folder of the persona's
   std::string network = "off";
   json::object limits;            // as in the profile

@@ -101,7 +101,7 @@ Result<bool> SandboxRecords::finish_making(const SandboxRecord& r) {
   if (!turn) return tl::unexpected(std::move(turn).error());
   auto done = turn->run(
       "UPDATE sandboxes SET backend=?, state=?, changed_ms=?, used_ms=?, expires_ms=?, actor='',"
-      " profile=?, report=? WHERE id=? AND state='making' AND actor=?",
+      " profile=?, report=? WHERE id=? AND state='making' AND reason='' AND actor=?",
       {r.backend, r.state, r.changed_ms, r.used_ms, or_null(r.expires_ms), json::print(r.profile),
        json::print(r.report), r.id, r.actor.text()});
   if (!done) return tl::unexpected(std::move(done).error());
@@ -124,11 +124,6 @@ Result<void> SandboxRecords::remove(const std::string& id) {
   auto done = db_.once("DELETE FROM sandboxes WHERE id=?", {id});
   if (!done) return tl::unexpected(std::move(done).error());
   return {};
-}
-
-std::string SandboxRecords::default_of(const std::string& key) {
-  auto rows = db_.once("SELECT id FROM sandboxes WHERE default_key=? AND default_key<>''", {key});
-  return rows && !rows->empty() ? rows->front().text(0) : std::string();
 }
 
 Result<std::vector<SandboxRecord>> SandboxRecords::all() {

@@ -52,14 +52,12 @@ class SandboxRecords {
 
   // The whole record, new or not.
   Result<void> put(const SandboxRecord& record);
-  // What was being made becomes what `record` says, where it is still "making" by that actor; false:
-  // another ended it meanwhile.
+  // What was being made becomes what `record` says, where it is still "making" by that actor and
+  // has no reason; false: another ended it meanwhile.
   Result<bool> finish_making(const SandboxRecord& record);
   // NOT_FOUND (sandbox_not_found) where there is none.
   Result<SandboxRecord> get(const std::string& id);
   Result<SandboxLife> life(const std::string& id);
-  // A default sandbox with that key, or empty.
-  std::string default_of(const std::string& key);
   // Its jobs' records go with it. Absent is fine.
   Result<void> remove(const std::string& id);
   // In the order in which they were made.

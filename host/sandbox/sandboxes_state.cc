@@ -63,8 +63,10 @@ Result<void> Sandboxes::set_paused(Call& up, const std::string& id, bool paused)
   auto sandbox = get(up, id);
   if (!sandbox) return tl::unexpected(std::move(sandbox).error());
   const Backend& backend = *(*sandbox)->opened->backend;
-  const auto* table =
-      static_cast<const bh_isolation_pause*>(backend.table().get_extension(BH_ISOLATION_PAUSE));
+  const bool extends = BH_HAS(&backend.table(), bh_isolation, get_extension) &&
+                       backend.table().get_extension != nullptr;
+  const auto* table = static_cast<const bh_isolation_pause*>(
+      extends ? backend.table().get_extension(BH_ISOLATION_PAUSE) : nullptr);
   if (table == nullptr || !BH_HAS(table, bh_isolation_pause, resume) || table->pause == nullptr ||
       table->resume == nullptr) {
     return fail(BH_UNIMPLEMENTED, "the backend " + backend.id() + " cannot pause sandboxes",

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <mutex>
 
 #include "memory_store.h"
@@ -13,14 +14,23 @@ namespace sdk = bulkhead::sdk;
 
 namespace {
 
-class Box : public sdk::Sandbox {
+// Commands that wait, by id: what they were last sent.
+struct Waiting {
+  std::mutex mutex;
+  std::map<std::string, int32_t> sent;
+};
+Waiting& waiting() {
+  static Waiting all;
+  return all;
+}
+
+class Box : public sdk::Sandbox, public sdk::Pause {
  public:
+  Box(std::string state, std::string id) : state_(std::move(state)), id_(std::move(id)) {}
+
   sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override {
     const std::string program(what.arg(0));
-    if (program == "wait") {
-      out.reason = BH_EXIT_STOPPED;
-      return sdk::Status::from(call.raw()->api->wait(call.raw(), INT64_MAX));
-    }
+    if (program == "wait") return wait(call, what, out);
     if (program == "options") {
       out.exited(0);
       return call.emit(BH_STREAM_STDOUT, what.options());
@@ -45,7 +55,58 @@ class Box : public sdk::Sandbox {
     out.exited(3);
     return call.result(R"({"denials":[{"rule":"files:/x"}]})");
   }
-  sdk::Status signal(sdk::Call&, std::string_view, int32_t) override { return {}; }
+  sdk::Status signal(sdk::Call&, std::string_view exec, int32_t number) override {
+    std::ofstream(state_ + "/log", std::ios::app)
+        << "signal " << id_ << " [" << exec << "] " << number << "\n";
+    if (exec.empty()) return {};
+    std::lock_guard<std::mutex> lock(waiting().mutex);
+    auto at = waiting().sent.find(std::string(exec));
+    if (at == waiting().sent.end()) {
+      return sdk::failure(BH_NOT_FOUND, "no such command runs", "no_command");
+    }
+    // The one that ends it is not lost to one that does not.
+    if (number == 9 || number == 15) at->second = number;
+    return {};
+  }
+  sdk::Status inspect(sdk::Call& call) override {
+    return call.result(R"({"state":"running","usage":{"memory_bytes":5,"pids":2}})");
+  }
+  sdk::Status pause(sdk::Call&) override { return note("pause"); }
+  sdk::Status resume(sdk::Call&) override { return note("resume"); }
+
+ private:
+  sdk::Status note(const char* what) {
+    std::ofstream(state_ + "/log", std::ios::app) << what << " " << id_ << "\n";
+    return {};
+  }
+  // Until it is cancelled or sent what ends it: SIGTERM, and of a stubborn one SIGKILL.
+  static sdk::Status wait(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
+    const std::string id(what.id());
+    const bool stubborn = what.argc() > 1 && what.arg(1) == "stubborn";
+    {
+      std::lock_guard<std::mutex> lock(waiting().mutex);
+      waiting().sent[id] = 0;
+    }
+    sdk::Status ended;
+    for (;;) {
+      if (bh_status st = call.raw()->api->wait(call.raw(), 2'000'000)) {
+        out.reason = BH_EXIT_STOPPED;
+        ended = sdk::Status::from(st);
+        break;
+      }
+      std::lock_guard<std::mutex> lock(waiting().mutex);
+      const int32_t sent = waiting().sent[id];
+      if (sent != 9 && (sent != 15 || stubborn)) continue;
+      out.reason = BH_EXIT_SIGNAL;
+      out.signal = sent;
+      break;
+    }
+    std::lock_guard<std::mutex> lock(waiting().mutex);
+    waiting().sent.erase(id);
+    return ended;
+  }
+
+  const std::string state_, id_;
 };
 
 class Boxes : public sdk::Isolation {
@@ -53,6 +114,8 @@ class Boxes : public sdk::Isolation {
   explicit Boxes(const sdk::Opening& how) : state_(how.state_dir()) {
     config_ = std::move(*sdk::json::parse_object(how.config()));
   }
+
+  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Pause>(id); }
 
   sdk::Status plan(sdk::Call& call, std::string_view profile) override {
     note("plan", profile);
@@ -68,14 +131,14 @@ class Boxes : public sdk::Isolation {
     }
     auto told = report(call);
     if (!told) return std::move(told).failure();
-    return std::make_unique<Box>();
+    return std::make_unique<Box>(state_, std::string(id));
   }
   sdk::Result<std::unique_ptr<sdk::Sandbox>> find(sdk::Call& call, std::string_view id) override {
     note("find", id);
     if (!std::ifstream(path_of(id))) return sdk::failure(BH_NOT_FOUND, "it is gone", "sandbox_not_found");
     auto told = report(call);
     if (!told) return std::move(told).failure();
-    return std::make_unique<Box>();
+    return std::make_unique<Box>(state_, std::string(id));
   }
   sdk::Status destroy(sdk::Call&, std::string_view id) override {
     note("destroy", id);
@@ -187,6 +250,7 @@ BULKHEAD_PLUGIN(sdk::Plugin("org.example.obedient", "Obedient", BULKHEAD_PLUGIN_
                     .vendor("Example")
                     .license("Apache-2.0")
                     .isolation<Boxes>("boxes", boxes())
-                    .isolation<Boxes>("process", boxes().title("Boxes without walls"))
+                    .isolation<Boxes>("process", boxes().title("Boxes without walls").exec_schema(
+                        R"({"type":"object","additionalProperties":false,"properties":{"env":{"type":"object","additionalProperties":{"type":"string"}}}})"))
                     .filestore<obedient::MemoryStore>("memory", obedient::memory_store())
                     .toolset<Tools>("tools", sdk::Provides().title("Tools")));

@@ -11,6 +11,10 @@
 
 namespace bh {
 
+namespace {
+constexpr std::size_t kMostBeside = 256;
+}
+
 Error with_partial(Error error, const std::string& partial_json) {
   json::object details;
   if (auto parsed = json::parse_object(error.details)) details = std::move(*parsed);
@@ -25,7 +29,8 @@ Engine::Engine(const Catalogue& catalogue, std::size_t workers)
       pid_(::getpid()),
       timer_([this](const std::shared_ptr<Run>& run) { overdue(run); }),
       work_(workers, false),
-      control_(2, true) {}
+      control_(2, true),
+      beside_(kMostBeside, false) {}
 
 Engine::~Engine() = default;
 
@@ -150,23 +155,6 @@ Result<void> Engine::run_here(std::shared_ptr<const Session> session, const Cata
   SignalsBlocked as_on_a_worker;
   deliver(*run, perform(*run, entry, *request));
   return {};
-}
-
-Result<void> Engine::run_internal(std::int64_t timeout_ns,
-                                  const std::function<Result<void>(Call&)>& work) {
-  RunOptions options;
-  options.queue = std::make_shared<EventQueue>();
-  options.queue->close();
-  options.timeout_ns = timeout_ns;
-  options.on_callers_thread = true;
-  auto session = std::make_shared<Session>();
-  session->is_operator = true;
-  auto run = std::make_shared<Run>(shared_from_this(), std::move(session), std::move(options));
-  SignalsBlocked as_on_a_worker;
-  NullSink nowhere;
-  NoInput none;
-  Call call(*run, nowhere, none);
-  return work(call);
 }
 
 void Engine::overdue(const std::shared_ptr<Run>& run) {
@@ -300,6 +288,7 @@ Result<void> Engine::close(std::chrono::milliseconds timeout) {
   rest = std::max(rest, std::chrono::milliseconds(100));
   work_.end(rest);
   control_.end(rest);
+  beside_.end(rest);
   return {};
 }
 

@@ -71,6 +71,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // dropped; with a time limit it is stopped like any other.
   Result<void> run_internal(std::int64_t timeout_ns, const std::function<Result<void>(Call&)>& work);
 
+  // Work that outlives the run that asked for it, in the name of that run's session but bound by none
+  // of its limits: on a thread of the host's own, until it returns. The answer's cancel() stops it, and
+  // so does close(), which waits for it. Its output is dropped. RESOURCE_EXHAUSTED pool_full.
+  Result<std::shared_ptr<Run>> run_beside(const Session& whose, std::function<void(Call&)> work);
+
   // --- the embedder answers
   void add_server(const std::shared_ptr<Server>& server);
   void remove_server(const std::shared_ptr<Server>& server);
@@ -103,6 +108,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Timer timer_;
   Pool work_;
   Pool control_;
+  Pool beside_;
   std::unique_ptr<Rooms> rooms_;
   std::atomic<std::uint64_t> next_question_{1};
 

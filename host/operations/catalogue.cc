@@ -21,6 +21,7 @@ std::unique_ptr<Catalogue> build() {
   add_files_transfer_operations(add);
   add_host_operations(add);
   add_interrupt_operations(add);
+  add_job_operations(add);
   add_plugin_operations(add);
   add_sandbox_operations(add);
   add_sandbox_file_operations(add);

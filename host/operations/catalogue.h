@@ -18,6 +18,7 @@ void add_files_operations(const AddOperation& add);
 void add_files_transfer_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
 void add_interrupt_operations(const AddOperation& add);
+void add_job_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);
 void add_sandbox_operations(const AddOperation& add);
 void add_sandbox_file_operations(const AddOperation& add);

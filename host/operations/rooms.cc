@@ -58,6 +58,7 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           [this] { return registry.declared(BH_FILESTORE); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
       files(root, settings.files, stores),
+      jobs(root, job_records),
       toolsets(registry, caller, root, settings.toolset_config),
       engine_(engine) {
   registry.scan();

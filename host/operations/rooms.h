@@ -14,6 +14,7 @@
 #include "loader/registry.h"
 #include "operations/toolsets.h"
 #include "sandbox/backends.h"
+#include "sandbox/jobs.h"
 #include "sandbox/sandboxes.h"
 #include "sandbox/settings.h"
 #include "state/data_root.h"
@@ -68,6 +69,7 @@ class HostRooms final : public Rooms {
   Sandboxes sandboxes;
   Stores stores;
   Files files;
+  Jobs jobs;
   Toolsets toolsets;
 
  private:

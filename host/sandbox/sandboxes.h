@@ -111,6 +111,7 @@ class Sandboxes {
 
   // Ends what its record says is ended, and then removes the record. Safe to do twice, also at once.
   Result<void> end(Call& up, const std::string& id);
+  Result<void> end_jobs(Call& up, const std::string& id);
   Result<void> end_after_failure(Call& up, const std::string& id);
   std::int64_t pass();
   void sweep_one(const SandboxLife& life);

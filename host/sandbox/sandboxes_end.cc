@@ -13,6 +13,9 @@ namespace bh {
 namespace {
 
 constexpr std::int64_t kPatience = 30 * kSecond;  // for one thing of a pass
+constexpr std::int64_t kJobsEnd = 3 * kSecond;
+constexpr std::int64_t kJobsKeptMs = 24 * 3'600'000;
+constexpr std::int64_t kJobsKept = 1000;  // of each persona's, once they have ended
 
 // Why a pass ends it: a word for its record; empty: it does not.
 std::string why_end(const SandboxLife& life, std::int64_t now, std::int64_t idle_ms) {
@@ -70,11 +73,35 @@ Result<void> Sandboxes::end(Call& up, const std::string& id) {
     std::lock_guard lock(mutex_);
     handles_.erase(id);
   }
-  auto jobs = jobs_.list(id);
-  if (!jobs) return tl::unexpected(std::move(jobs).error());
-  for (const JobRecord& job : *jobs) BH_TRY(remove_beneath(root_.fd(), "jobs/" + job.id));
+  BH_TRY(end_jobs(up, id));
   BH_TRY(remove_beneath(root_.fd(), sandbox_folder(id)));
   return records_.remove(id);
+}
+
+// The commands are gone; who ran them writes down how they ended, unless it is gone or takes too long.
+Result<void> Sandboxes::end_jobs(Call& up, const std::string& id) {
+  const std::int64_t until = monotonic_ns() + kJobsEnd;
+  BH_TRY(jobs_.lose(wall_ms()));
+  for (;;) {
+    auto jobs = jobs_.list(id);
+    if (!jobs) return tl::unexpected(std::move(jobs).error());
+    bool wait = false;
+    for (JobRecord& job : *jobs) {
+      if (job.state != "running") continue;
+      if (job.owner.alive() && monotonic_ns() < until && up.stop_reason() == BH_OK) {
+        wait = true;
+        continue;
+      }
+      job.state = "ended";
+      job.reason = "stopped";
+      job.message = "its sandbox was ended";
+      job.exit = {{"reason", "stopped"}, {"code", nullptr}, {"signal", nullptr}};
+      job.ended_ms = wall_ms();
+      BH_TRY(jobs_.finish(job));
+    }
+    if (!wait) return {};
+    (void)up.wait(5'000'000);
+  }
 }
 
 Result<void> Sandboxes::end_after_failure(Call& up, const std::string& id) {
@@ -200,6 +227,10 @@ std::int64_t Sandboxes::pass() {
   auto lives = records_.lives();
   if (!lives) return next;
   (void)jobs_.lose(wall_ms());
+  if (auto stale = jobs_.stale(wall_ms() - kJobsKeptMs, kJobsKept)) {
+    // Their files have no record then, and go with the other folders that have none.
+    for (const std::string& job : *stale) (void)jobs_.remove(job);
+  }
   std::set<std::string> there;
   for (const SandboxLife& life : *lives) {
     there.insert(life.id);

@@ -19,7 +19,8 @@ struct JobRecord {
   json::array argv;      // as the caller gave it
   json::object options;  // as the backend got them
   std::string state;     // running, ended, lost
-  std::string reason;    // of lost
+  std::string reason;    // where its own exit does not say it: stopped, failed, owner_ended
+  std::string message;   // a sentence for that
   json::object exit;     // of ended: as in a command's result
   std::int64_t started_ms = 0;
   std::optional<std::int64_t> ended_ms;
@@ -28,7 +29,8 @@ struct JobRecord {
   ProcessName owner;
 };
 
-// All [any]; several processes may use one DATA_ROOT. A job's record goes with that of its sandbox.
+// All [any]; several processes may use one DATA_ROOT. A job's record outlives its sandbox, so that who
+// waits for it hears how it ended.
 class JobRecords {
  public:
   explicit JobRecords(Database& db) : db_(db) {}
@@ -39,13 +41,13 @@ class JobRecords {
   Result<JobRecord> get(const std::string& id);
   // In the order in which they were started; an empty sandbox: of all.
   Result<std::vector<JobRecord>> list(const std::string& sandbox = {});
-  // How far the output of a running one is.
-  Result<void> progress(const std::string& id, std::int64_t bytes, std::int64_t kept_from);
-  // Running becomes what `record` says (state, reason, exit, ended_ms, bytes, kept_from); false: it
-  // was not running any more, or is gone.
+  // Running becomes what `record` says (state, reason, message, exit, ended_ms, bytes, kept_from);
+  // false: it was not running any more, or is gone.
   Result<bool> finish(const JobRecord& record);
   // Absent is fine.
   Result<void> remove(const std::string& id);
+  // Those that ended before that time, and of each persona's the oldest beyond `most`; their ids.
+  Result<std::vector<std::string>> stale(std::int64_t before_ms, std::int64_t most);
   // Marks the running jobs of dead owners as lost; their ids.
   Result<std::vector<std::string>> lose(std::int64_t now_ms);
 

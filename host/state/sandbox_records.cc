@@ -78,7 +78,6 @@ bool valid_sandbox_id(std::string_view id) {
 
 Result<void> SandboxRecords::put(const SandboxRecord& r) {
   auto done = db_.once(
-      // No "OR REPLACE": that deletes the old row, and its jobs with it.
       "INSERT INTO sandboxes (" BH_COLUMNS
       ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET"
       " persona=excluded.persona, backend=excluded.backend, default_key=excluded.default_key,"

@@ -58,7 +58,7 @@ class SandboxRecords {
   // NOT_FOUND (sandbox_not_found) where there is none.
   Result<SandboxRecord> get(const std::string& id);
   Result<SandboxLife> life(const std::string& id);
-  // Its jobs' records go with it. Absent is fine.
+  // Absent is fine.
   Result<void> remove(const std::string& id);
   // In the order in which they were made.
   Result<std::vector<SandboxRecord>> all();

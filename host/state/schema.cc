@@ -33,12 +33,13 @@ CREATE INDEX sandboxes_by_default ON sandboxes (default_key) WHERE default_key <
 CREATE INDEX sandboxes_by_expiry ON sandboxes (expires_ms) WHERE expires_ms IS NOT NULL;
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
-  sandbox TEXT NOT NULL REFERENCES sandboxes (id) ON DELETE CASCADE,
+  sandbox TEXT NOT NULL,
   persona TEXT NOT NULL,
   argv TEXT NOT NULL,
   options TEXT NOT NULL,
   state TEXT NOT NULL,
   reason TEXT NOT NULL,
+  message TEXT NOT NULL,
   exit TEXT NOT NULL,
   started_ms INTEGER NOT NULL,
   ended_ms INTEGER,

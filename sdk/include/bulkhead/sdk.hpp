@@ -14,6 +14,7 @@
 #include "sdk/isolation.hpp"
 #include "sdk/isolation_extensions.hpp"
 #include "sdk/isolation_files.hpp"
+#include "sdk/isolation_jobs.hpp"
 #include "sdk/operations.hpp"
 #include "sdk/plugin.hpp"
 #include "sdk/result.hpp"

@@ -78,7 +78,6 @@ TEST_CASE("another persona's sandbox or job is not found, in the words for one t
     if (properties == nullptr) continue;
     for (const auto& [argument, pair] : ids) {
       if (!properties->contains(argument)) continue;
-      // Its filter alone: it lists nothing of another's.
       INFO(name << " with " << argument);
       json::object args = least(schema).as_object();
       std::string words[2];
@@ -97,7 +96,8 @@ TEST_CASE("another persona's sandbox or job is not found, in the words for one t
     }
   }
   for (const char* name : {"sandbox.exec", "sandbox.get", "sandbox.kill", "sandbox.renew", "sandbox.pause",
-                           "sandbox.resume", "sandbox.signal", "sandbox.interrupt", "sandbox.endpoint"}) {
+                           "sandbox.resume", "sandbox.signal", "sandbox.interrupt", "sandbox.endpoint",
+                           "job.start", "job.list", "job.get", "job.attach", "job.forget"}) {
     CHECK(tried.count(name) == 1);
   }
   CHECK(host.call("sandbox.list", "{}").items.empty());

@@ -188,7 +188,7 @@ TEST_CASE("one of the defaults of a key is picked and changed at once") {
   CHECK(seen == 0);  // the empty key is nobody's
 }
 
-TEST_CASE("jobs: put, read, finished once, gone with their sandbox") {
+TEST_CASE("jobs: put, read, finished once; they outlive their sandbox") {
   Records r;
   CHECK(r.jobs.put(job("j-1", "s-1")).error().code == BH_NOT_FOUND);
   REQUIRE(r.sandboxes.put(sample("s-1")));
@@ -201,8 +201,9 @@ TEST_CASE("jobs: put, read, finished once, gone with their sandbox") {
   CHECK(bh::json::print(got->options) == R"({"cwd":"/"})");
   CHECK(got->owner.here());
   CHECK_FALSE(got->ended_ms);
-  REQUIRE(r.jobs.progress("j-1", 100, 20));
   got->state = "ended";
+  got->reason = "stopped";
+  got->message = "a sentence";
   got->exit = {{"code", 0}};
   got->ended_ms = 8;
   got->bytes = 110;
@@ -210,14 +211,17 @@ TEST_CASE("jobs: put, read, finished once, gone with their sandbox") {
   CHECK(r.jobs.finish(*got).value());
   got->exit = {{"code", 1}};
   CHECK_FALSE(r.jobs.finish(*got).value());
-  REQUIRE(r.jobs.progress("j-1", 1, 1));  // too late
   got = r.jobs.get("j-1");
   CHECK(bh::json::print(got->exit) == R"({"code":0})");
+  CHECK(got->reason == "stopped");
+  CHECK(got->message == "a sentence");
   CHECK(got->bytes == 110);
   CHECK(got->ended_ms == 8);
   CHECK(r.jobs.list()->size() == 2);
   CHECK(r.jobs.list("s-2")->size() == 1);
   REQUIRE(r.sandboxes.remove("s-1"));
+  CHECK(r.jobs.get("j-1"));
+  REQUIRE(r.jobs.remove("j-1"));
   CHECK(r.jobs.get("j-1").error().code == BH_NOT_FOUND);
   CHECK_FALSE(r.jobs.finish(*got).value());
   REQUIRE(r.jobs.remove("j-2"));
@@ -246,7 +250,26 @@ TEST_CASE("jobs of dead owners are lost, with the reason; those of the living ar
   auto got = r.jobs.get("j-dead");
   CHECK(got->state == "lost");
   CHECK(got->ended_ms == 77);
-  CHECK(got->reason.find(std::to_string(dead.owner.pid)) != std::string::npos);
+  CHECK(got->reason == "owner_ended");
+  CHECK(got->message.find(std::to_string(dead.owner.pid)) != std::string::npos);
   CHECK(r.jobs.get("j-alive")->state == "running");
   CHECK(r.jobs.lose(78)->empty());
+}
+
+TEST_CASE("ended jobs are stale by their age and by their number, each persona's by itself") {
+  Records r;
+  REQUIRE(r.sandboxes.put(sample("s-1")));
+  for (int i = 0; i < 6; i++) {
+    auto one = job("j-" + std::to_string(i), "s-1");
+    one.persona = i < 4 ? "p" : "q";
+    if (i != 3) {
+      one.state = i % 2 == 0 ? "ended" : "lost";
+      one.ended_ms = 100 + i;
+    }
+    REQUIRE(r.jobs.put(one));
+  }
+  CHECK(r.jobs.stale(0, 100)->empty());
+  CHECK(r.jobs.stale(102, 100).value() == std::vector<std::string>{"j-0", "j-1"});
+  CHECK(r.jobs.stale(0, 2).value() == std::vector<std::string>{"j-0"});
+  CHECK(r.jobs.stale(0, 0)->size() == 5);  // never one that runs
 }

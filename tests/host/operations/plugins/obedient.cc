@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "memory_store.h"
+#include "runners.h"
 
 namespace sdk = bulkhead::sdk;
 
@@ -252,5 +253,7 @@ BULKHEAD_PLUGIN(sdk::Plugin("org.example.obedient", "Obedient", BULKHEAD_PLUGIN_
                     .isolation<Boxes>("boxes", boxes())
                     .isolation<Boxes>("process", boxes().title("Boxes without walls").exec_schema(
                         R"({"type":"object","additionalProperties":false,"properties":{"env":{"type":"object","additionalProperties":{"type":"string"}}}})"))
+                    .isolation<obedient::Runners>("runners", obedient::runners())
+                    .isolation<obedient::Keepers>("keepers", obedient::runners().title("Keepers"))
                     .filestore<obedient::MemoryStore>("memory", obedient::memory_store())
                     .toolset<Tools>("tools", sdk::Provides().title("Tools")));

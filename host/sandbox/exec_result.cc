@@ -1,4 +1,4 @@
-#include "operations/exec_result.h"
+#include "sandbox/exec_result.h"
 
 namespace bh {
 

@@ -46,8 +46,10 @@ inline int receive_note(int socket, Note& note, int flags = MSG_DONTWAIT) {
   for (;;) {
     const ssize_t n = ::recv(socket, &note, sizeof note, flags);
     if (n == static_cast<ssize_t>(sizeof note)) return 1;
-    if (n == 0 || (n < 0 && errno == ECONNRESET)) return 0;
-    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) return 0;
+    // The other side ended with something of ours unread. That is told once, ahead of its own last
+    // words, which say how the command ended.
+    if (n < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     return -1;
   }
 }

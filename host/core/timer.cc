@@ -26,7 +26,7 @@ void Timer::arm(const std::shared_ptr<Run>& run, std::int64_t at) {
   if (!started_) {
     started_ = true;
     SignalsBlocked inherited_by_the_thread;
-    thread_ = std::thread([this] { loop(); });
+    thread_ = std::thread([this, gone = gone_] { loop(*gone); });
   } else {
     changed_.notify_one();
   }
@@ -66,10 +66,8 @@ void Timer::look_at(const std::shared_ptr<Run>& run) {
   run->watch_deadline();
 }
 
-void Timer::loop() {
-  bool gone = false;
+void Timer::loop(const bool& gone) {
   std::unique_lock lock(mutex_);
-  gone_ = &gone;
   while (!ended_) {
     if (due_.empty()) {
       changed_.wait(lock);

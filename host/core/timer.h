@@ -31,7 +31,7 @@ class Timer {
   void end();
 
  private:
-  void loop();
+  void loop(const bool& gone);
   void look_at(const std::shared_ptr<Run>& run);
 
   const std::function<void(const std::shared_ptr<Run>&)> overdue_;
@@ -48,7 +48,8 @@ class Timer {
   std::thread thread_;
   bool started_ = false;
   bool ended_ = false;
-  bool* gone_ = nullptr;  // on the thread's stack: the timer went while that thread was in look_at()
+  // The thread holds it too: it is told here when the timer went while it was in look_at().
+  const std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);
 };
 
 }  // namespace bh

@@ -54,7 +54,10 @@ class FakeCall {
 
   bh_call* raw() { return &raw_.call; }
   static FakeCall& of(bh_call* call) { return *reinterpret_cast<Raw*>(call)->self; }
-  Recorded recorded() const { return std::lock_guard(m_), got_; }
+  Recorded recorded() const {
+    std::lock_guard lock(m_);
+    return got_;
+  }
   std::string out() const { return recorded().output[BH_STREAM_STDOUT]; }
   std::string err() const { return recorded().output[BH_STREAM_STDERR]; }
 
@@ -82,7 +85,10 @@ class FakeCall {
   }
   void* context = nullptr;  // for the services that a test hands out
   // Bytes that the plugin has not received yet.
-  size_t input_left() const { return std::lock_guard(m_), input_.size() - input_at_; }
+  size_t input_left() const {
+    std::lock_guard lock(m_);
+    return input_.size() - input_at_;
+  }
 
  private:
   struct Raw {

@@ -55,8 +55,14 @@ class FakeHost {
   FakeHost& operator=(const FakeHost&) = delete;
 
   const bh_host* raw() const { return &raw_.host; }
-  std::vector<LogRecord> logs() const { return std::lock_guard(m_), logs_; }
-  std::vector<std::string> notifications() const { return std::lock_guard(m_), notifications_; }
+  std::vector<LogRecord> logs() const {
+    std::lock_guard lock(m_);
+    return logs_;
+  }
+  std::vector<std::string> notifications() const {
+    std::lock_guard lock(m_);
+    return notifications_;
+  }
   FakeHost& service(std::string id, const void* table) {
     return services_[std::move(id)] = table, *this;
   }

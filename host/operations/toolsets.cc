@@ -10,6 +10,9 @@
 namespace bh {
 namespace {
 
+constexpr std::int64_t kFirstPause = kSecond;
+constexpr std::int64_t kLongestPause = 30 * kSecond;
+
 bool valid_tool_name(std::string_view name) {
   return !name.empty() && name.size() <= 128 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -94,9 +97,10 @@ void Toolsets::report(Call& up, const Provider& provider, const std::string& wha
                           nullptr);
 }
 
-void Toolsets::leave_out(Call& up, const Provider& provider, const std::string& why) {
+void Toolsets::leave_out(Call& up, const Provider& provider, const std::string& why,
+                         std::vector<std::string>& left_out) {
   report(up, provider, why);
-  left_out_.push_back("the toolset " + provider.id + " " + why);
+  left_out.push_back("the toolset " + provider.id + " " + why);
 }
 
 std::vector<std::string> Toolsets::left_out() const {
@@ -161,31 +165,53 @@ Result<void> Toolsets::list_into(Call& up, const std::shared_ptr<OpenedToolset>&
   return {};
 }
 
+std::shared_ptr<const ToolList> Toolsets::current_locked() const {
+  if (!tools_ || tools_as_of_ != changes_.load()) return nullptr;
+  return left_out_.empty() || monotonic_ns() < retry_at_ ? tools_ : nullptr;
+}
+
 Result<std::shared_ptr<const ToolList>> Toolsets::all(Call& up) {
-  std::lock_guard lock(mutex_);
-  std::uint64_t as_of = changes_.load();
-  if (tools_ && tools_as_of_ == as_of) return tools_;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto known = current_locked()) return known;
+  }
+  auto turn = asking_.take(up);
+  if (!turn) return tl::unexpected(std::move(turn).error());
+  std::map<std::string, std::shared_ptr<OpenedToolset>> open_already;
+  {
+    std::lock_guard lock(mutex_);
+    // Who had the turn before may have asked.
+    if (auto known = current_locked()) return known;
+    open_already = open_;
+  }
+  const std::uint64_t as_of = changes_.load();
   auto tools = std::make_shared<ToolList>();
+  std::vector<std::string> left_out;
   std::set<std::string> names;
-  left_out_.clear();
   for (const Provider* provider : registry_.providers(BH_TOOLSET)) {
-    auto at = open_.find(provider->id);
-    if (at == open_.end()) {
+    std::shared_ptr<OpenedToolset>& toolset = open_already[provider->id];
+    if (!toolset) {
       auto opened = open(up, *provider);
       if (!opened) {
         BH_TRY(up.check());
-        leave_out(up, *provider, "cannot be opened: " + opened.error().message);
+        leave_out(up, *provider, "cannot be opened: " + opened.error().message, left_out);
         continue;
       }
-      at = open_.emplace(provider->id, std::move(*opened)).first;
+      toolset = std::move(*opened);
+      std::lock_guard lock(mutex_);
+      open_[provider->id] = toolset;
     }
-    if (auto listed = list_into(up, at->second, *tools, names); !listed) {
+    if (auto listed = list_into(up, toolset, *tools, names); !listed) {
       BH_TRY(up.check());
-      leave_out(up, *provider, "cannot list its tools: " + listed.error().message);
+      leave_out(up, *provider, "cannot list its tools: " + listed.error().message, left_out);
     }
   }
+  std::lock_guard lock(mutex_);
   tools_ = tools;
   tools_as_of_ = as_of;
+  retry_pause_ = left_out.empty() ? 0 : std::clamp(retry_pause_ * 2, kFirstPause, kLongestPause);
+  retry_at_ = monotonic_ns() + retry_pause_;
+  left_out_ = std::move(left_out);
   return tools_;
 }
 
@@ -199,9 +225,14 @@ Result<std::shared_ptr<const Tool>> Toolsets::find(Call& up, std::string_view na
 }
 
 void Toolsets::close() {
-  std::lock_guard lock(mutex_);
-  tools_.reset();
-  open_.clear();
+  std::shared_ptr<const ToolList> tools;
+  std::map<std::string, std::shared_ptr<OpenedToolset>> open;
+  // Plugins' close() runs outside the lock.
+  {
+    std::lock_guard lock(mutex_);
+    tools.swap(tools_);
+    open.swap(open_);
+  }
 }
 
 }  // namespace bh

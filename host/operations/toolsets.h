@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/call.h"
+#include "core/call_lock.h"
 #include "core/schema.h"
 #include "loader/registry.h"
 #include "state/data_root.h"
@@ -56,7 +57,9 @@ class Toolsets {
            const std::map<std::string, json::object>& config);
 
   // In the order of their plugins; the first of a name wins. Toolsets that cannot be opened and
-  // tools that are refused are told in the log and left out.
+  // tools that are refused are told in the log and left out; toolsets are tried again at the next
+  // use after a pause, which doubles from one second to half a minute. Waits for another's asking
+  // as long as the call may.
   Result<std::shared_ptr<const ToolList>> all(Call& up);
   // Of the last all(): a sentence for each toolset whose tools are missing in it.
   std::vector<std::string> left_out() const;
@@ -73,17 +76,22 @@ class Toolsets {
   Result<void> list_into(Call& up, const std::shared_ptr<OpenedToolset>& toolset, ToolList& tools,
                          std::set<std::string>& names);
   void report(Call& up, const Provider& provider, const std::string& what);
-  void leave_out(Call& up, const Provider& provider, const std::string& why);
+  void leave_out(Call& up, const Provider& provider, const std::string& why,
+                 std::vector<std::string>& left_out);
+  std::shared_ptr<const ToolList> current_locked() const;
 
   Registry& registry_;
   PluginCaller& caller_;
   const DataRoot& root_;
   const std::map<std::string, json::object>& config_;
-  mutable std::mutex mutex_;
+  CallLock asking_;           // who asks the plugins
+  mutable std::mutex mutex_;  // guards the six below, never while a plugin runs
   std::map<std::string, std::shared_ptr<OpenedToolset>> open_;  // by provider id
   std::shared_ptr<const ToolList> tools_;                       // null: never asked
   std::vector<std::string> left_out_;                           // with tools_
   std::uint64_t tools_as_of_ = 0;                               // changes_ when it was asked
+  std::int64_t retry_at_ = 0;                                   // where some are left out
+  std::int64_t retry_pause_ = 0;                                // 0: none was left out
   std::atomic<std::uint64_t> changes_{0};
 };
 

@@ -109,10 +109,21 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
 Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::string& wished) {
   auto name = choose(wished);
   if (!name) return tl::unexpected(std::move(name).error());
-  // Opening is rare and others would have to wait for its end anyway.
-  std::lock_guard lock(mutex_);
-  auto known = open_.find(*name);
-  if (known != open_.end()) return known->second;
+  std::shared_ptr<Slot> slot;
+  {
+    std::lock_guard lock(mutex_);
+    auto& known = slots_[*name];
+    if (!known) known = std::make_shared<Slot>();
+    slot = known;
+    if (slot->opened) return slot->opened;
+  }
+  auto turn = slot->opening.take(up);
+  if (!turn) return tl::unexpected(std::move(turn).error());
+  // Who had the turn before may have opened it.
+  {
+    std::lock_guard lock(mutex_);
+    if (slot->opened) return slot->opened;
+  }
   auto found = find_(*name);
   if (!found && found.error().code == BH_NOT_FOUND) {
     return fail(BH_NOT_FOUND,
@@ -124,13 +135,20 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::
   if (!found) return tl::unexpected(std::move(found).error());
   const Provider* provider = *found;
   auto opened = open(up, *provider);
-  if (opened) open_.emplace(*name, *opened);
+  if (opened) {
+    std::lock_guard lock(mutex_);
+    slot->opened = *opened;
+  }
   return opened;
 }
 
 void Backends::close() {
-  std::lock_guard lock(mutex_);
-  open_.clear();
+  // Closed outside the lock, by whoever lets go of it last.
+  std::map<std::string, std::shared_ptr<Slot>> gone;
+  {
+    std::lock_guard lock(mutex_);
+    gone.swap(slots_);
+  }
 }
 
 }  // namespace bh

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "core/call.h"
+#include "core/call_lock.h"
 #include "core/driver_schema.h"
 #include "sandbox/backend.h"
 #include "sandbox/settings.h"
@@ -36,7 +37,8 @@ class Backends {
 
   // The one that a caller named, or the operator's default. PERMISSION_DENIED for "process" without
   // the operator's word (backend_not_permitted), NOT_FOUND or what probe() says
-  // (backend_unavailable). [any] [blocking]
+  // (backend_unavailable). Waits for another's opening of the same one as long as the call may.
+  // [any] [blocking]
   Result<std::shared_ptr<const OpenedBackend>> get(Call& up, const std::string& wished);
 
   // The name that get() would take for that wish. [any]
@@ -58,8 +60,13 @@ class Backends {
   const Find find_;
   const Names names_;
   const HostOf host_of_;
+  // One provider: a slow one holds up nobody who wants another.
+  struct Slot {
+    CallLock opening;
+    std::shared_ptr<const OpenedBackend> opened;  // guarded by mutex_; null: not yet
+  };
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const OpenedBackend>> open_;
+  std::map<std::string, std::shared_ptr<Slot>> slots_;
 };
 
 }  // namespace bh

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,7 +103,13 @@ class Child {
         ::kill(pid_, SIGKILL);
         return;
       }
-      if (fds[0].revents != 0) read_some(out_, out);
+      if (fds[0].revents != 0) {
+        read_some(out_, out);
+        if (on_out) {
+          on_out(out);
+          out.clear();
+        }
+      }
       if (fds[1].revents != 0) read_some(err_, err);
       if (fds[2].revents != 0) {
         ssize_t n = ::write(in_, input.data(), std::min<std::size_t>(input.size(), 1 << 20));
@@ -141,6 +148,8 @@ class Child {
 
   std::string out;
   std::string err;
+  // Takes what comes on stdout in place of `out`, for what is too much to keep.
+  std::function<void(std::string_view)> on_out;
   bool keep_input_open = false;  // after what pump() was given
 
  private:

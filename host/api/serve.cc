@@ -16,7 +16,10 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
   auto what = bh::json::parse_object(text);
   if (!what) return tl::unexpected(what.error().within("what is served"));
   auto server = std::make_shared<bh::Server>();
-  if (const auto* tool = bh::json::get_object(*what, "tool"); tool != nullptr && what->size() == 1) {
+  const auto* attachments = what->if_contains("attachments");
+  const std::size_t keys = attachments != nullptr && attachments->is_bool() ? 2 : 1;
+  if (const auto* tool = bh::json::get_object(*what, "tool");
+      tool != nullptr && what->size() == keys) {
     auto compiled = bh::compile_tool(*tool);
     if (!compiled) return tl::unexpected(std::move(compiled).error());
     server->answers = "tool";
@@ -25,6 +28,7 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
     server->tool_accepts = (*compiled)->accepts;
     server->tool_coerces = (*compiled)->coerces;
     server->tool_output = (*compiled)->output;
+    server->takes_attachments = bh::json::get_bool(*what, "attachments");
     return server;
   }
   server->answers = bh::json::get_string(*what, "answers");
@@ -32,8 +36,8 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
     return server;
   }
   return bh::fail(BH_INVALID_ARGUMENT,
-                  "bh_serve takes {\"tool\":{...}}, {\"answers\":\"approval\"} or "
-                  "{\"answers\":\"policy.judge\"}",
+                  "bh_serve takes {\"tool\":{...}} (beside it \"attachments\": true or false), "
+                  "{\"answers\":\"approval\"} or {\"answers\":\"policy.judge\"}",
                   "serve", {{"field", "what"}});
 }
 
@@ -98,6 +102,12 @@ bh_status bh_ask_emit(bh_ask* a, int32_t stream, const void* data, size_t size, 
   if (taken == nullptr) return missing(f, "taken");
   if (absent(data, size)) return missing(f, "data");
   return on_ask(a, f, [&](bh::Question& question) -> bh::Result<void> {
+    if (stream >= BH_STREAM_ATTACHED) {
+      return bh::fail(BH_INVALID_ARGUMENT,
+                      "streams of BH_STREAM_ATTACHED and above belong to attachments; take a lower "
+                      "one",
+                      "stream", {{"field", "stream"}});
+    }
     auto took = question.emit(stream, view(data, size));
     if (!took) return tl::unexpected(std::move(took).error());
     *taken = *took;

@@ -30,6 +30,12 @@ std::string file_name_of(std::string_view name) {
 }
 
 Attachments::~Attachments() {
+  // Half a file under the name of a whole one would be taken for it.
+  for (auto& [stream, file] : coming_) {
+    if (file.fd < 0) continue;
+    ::close(file.fd);
+    ::unlinkat(dir_, file.name.c_str(), 0);
+  }
   if (dir_ >= 0) ::close(dir_);
 }
 
@@ -47,34 +53,65 @@ Result<void> Attachments::save_to(const std::string& dir) {
   return {};
 }
 
-void Attachments::add(std::string_view name, std::string_view type, std::string_view bytes) {
-  std::string what = std::string(name) + " (" + std::string(type) + ", " +
-                     bytes_text(static_cast<std::int64_t>(bytes.size())) + ")";
-  if (dir_ < 0) {
-    lines_.push_back("attached: " + printable(what) + "; --output DIR saves it");
-    return;
-  }
+Attachments::File Attachments::create(std::string_view name, std::string_view type) {
+  File file;
+  file.shown = name;
+  file.type = type;
+  if (dir_ < 0) return file;
   std::string base = file_name_of(name);
-  std::string file = base;
-  int fd = -1;
+  file.name = base;
   for (int i = 2; i < kTries; ++i) {
-    fd = ::openat(dir_, file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) break;
+    file.fd = ::openat(dir_, file.name.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file.fd >= 0 || errno != EEXIST) break;
     // report.png → report-2.png
     std::size_t dot = base.rfind('.');
     if (dot == std::string::npos || dot == 0) dot = base.size();
-    file = base.substr(0, dot) + "-" + std::to_string(i) + base.substr(dot);
+    file.name = base.substr(0, dot) + "-" + std::to_string(i) + base.substr(dot);
   }
-  int error = fd < 0 ? errno : write_all(fd, bytes);
-  if (fd >= 0 && ::close(fd) != 0 && error == 0) error = errno;
-  if (error != 0) {
+  if (file.fd < 0) file.error = errno;
+  return file;
+}
+
+void Attachments::write(File& file, std::string_view bytes) {
+  file.size += static_cast<std::int64_t>(bytes.size());
+  if (file.fd >= 0 && file.error == 0) file.error = write_all(file.fd, bytes);
+}
+
+void Attachments::close(File& file) {
+  if (file.fd >= 0 && ::close(file.fd) != 0 && file.error == 0) file.error = errno;
+  if (file.error != 0) {
     problems_.push_back(
-        Problem{"cannot save " + dir_name_ + "/" + file + ": " + std::strerror(error),
+        Problem{"cannot save " + dir_name_ + "/" + file.name + ": " + std::strerror(file.error),
                 "name another folder with --output DIR"});
     return;
   }
-  lines_.push_back("saved: " + printable(dir_name_ + "/" + file) + " (" + printable(type) + ", " +
-                   bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
+  const std::string what = "(" + printable(file.type) + ", " + bytes_text(file.size) + ")";
+  lines_.push_back(dir_ < 0 ? "attached: " + printable(file.shown) + " " + what +
+                                  "; --output DIR saves it"
+                            : "saved: " + printable(dir_name_ + "/" + file.name) + " " + what);
+}
+
+void Attachments::add(std::string_view name, std::string_view type, std::string_view bytes) {
+  File file = create(name, type);
+  write(file, bytes);
+  close(file);
+}
+
+void Attachments::begin(std::int32_t stream, std::string_view name, std::string_view type) {
+  coming_[stream] = create(name, type);
+}
+
+void Attachments::append(std::int32_t stream, std::string_view bytes) {
+  auto at = coming_.find(stream);
+  if (at != coming_.end()) write(at->second, bytes);
+}
+
+void Attachments::end(std::int32_t stream) {
+  auto at = coming_.find(stream);
+  if (at == coming_.end()) return;
+  close(at->second);
+  coming_.erase(at);
 }
 
 }  // namespace bh::cli

@@ -31,7 +31,18 @@ class ToolHandler : public StreamHandler {
     return 1;
   }
   void attachment(const bulkhead::Event& event) override {
-    attachments_.add(event.name(), event.type(), event.data());
+    if (event.stream() >= BH_STREAM_ATTACHED) {
+      attachments_.begin(event.stream(), event.name(), event.type());
+    } else {
+      attachments_.add(event.name(), event.type(), event.data());
+    }
+  }
+  void attachment_bytes(const bulkhead::Event& event) override {
+    if (event.data().empty()) {
+      attachments_.end(event.stream());
+    } else {
+      attachments_.append(event.stream(), event.data());
+    }
   }
   bool signal(int number) override {
     last_ = number;

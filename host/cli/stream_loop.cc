@@ -107,6 +107,10 @@ void StreamLoop::handle(bulkhead::Event event) {
   if (event.tag() != kTag) return;
   switch (event.kind()) {
     case BH_EVENT_OUTPUT: {
+      if (event.stream() >= BH_STREAM_ATTACHED) {
+        handler_.attachment_bytes(event);
+        return;
+      }
       int fd = ending_.reader_gone || ending_.write_error != 0 ? 0 : handler_.route(event.stream());
       if (fd == 0) return;
       progress_.clear();

@@ -22,6 +22,8 @@ class StreamHandler {
   virtual int route(std::int32_t stream) = 0;
   virtual void item(const bulkhead::Event&) {}
   virtual void attachment(const bulkhead::Event&) {}
+  // Bytes of one that comes in pieces; without bytes, its end.
+  virtual void attachment_bytes(const bulkhead::Event&) {}
   // SIGINT and its like. Returns whether the run has to be cancelled.
   virtual bool signal(int number) = 0;
 };

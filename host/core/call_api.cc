@@ -81,7 +81,12 @@ bh_status api_item(bh_call* c, const char* json, size_t json_len) {
 }
 
 bh_status api_emit(bh_call* c, int32_t stream, const void* data, size_t size) {
-  return guarded([&] { return of(c).emit(stream, view(static_cast<const char*>(data), size)); });
+  return guarded([&]() -> bh_status {
+    if (stream >= BH_STREAM_ATTACHED) {
+      return misuse(of(c), "emit() was given a stream that belongs to attachments");
+    }
+    return of(c).emit(stream, view(static_cast<const char*>(data), size));
+  });
 }
 
 bh_status api_attach(bh_call* c, const bh_blob* blob) {
@@ -89,12 +94,6 @@ bh_status api_attach(bh_call* c, const bh_blob* blob) {
     Call& call = of(c);
     if (blob == nullptr || !BH_HAS(blob, bh_blob, size)) {
       return misuse(call, "attach() was given no blob, or one of an unknown shape");
-    }
-    if (blob->size > kMaxAttachment) {
-      return call.record(fail(BH_RESOURCE_EXHAUSTED,
-                              "an attachment above 64 MiB was given; stream it with emit()",
-                              "attachment_too_large")
-                             .value());
     }
     return call.attach({view(blob->name.data, blob->name.size),
                         view(blob->media_type.data, blob->media_type.size),

@@ -205,8 +205,24 @@ std::vector<std::shared_ptr<Server>> Engine::servers_of(const Session& session,
   return out;
 }
 
+namespace {
+
+Result<void> attach_to_question(Call& asker, const Server& server, const Question& question,
+                                const std::vector<BlobView>& blobs) {
+  for (const BlobView& blob : blobs) {
+    bh_status st = asker.run().attach_to(asker, {server.queue, server.tag, question.id()}, blob);
+    if (st == BH_OK) continue;
+    BH_TRY(asker.recorded());
+    return tl::unexpected(stop_error(st));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> Engine::ask(Call& asker, const std::shared_ptr<Server>& server,
-                                std::string name, std::string args, bool people) {
+                                std::string name, std::string args, bool people,
+                                const std::vector<BlobView>& blobs) {
   Run& run = asker.run();
   if (run.on_callers_thread() && run.queue() == server->queue) {
     return fail(BH_FAILED_PRECONDITION,
@@ -225,13 +241,21 @@ Result<std::string> Engine::ask(Call& asker, const std::shared_ptr<Server>& serv
   if (people) run.pause_clock();
   bool lent = !run.on_callers_thread();
   if (lent) pool_of(run).lend(1);
-  auto event = std::make_unique<Event>(BH_EVENT_ASK, server->tag);
-  event->id = question->id();
-  event->name = std::move(name);
-  event->data = std::move(args);
-  event->question = question;
-  server->queue->push(std::move(event));
-  auto answer = question->wait(asker);
+  // They come first: who gets the question has all that belongs to it.
+  Result<void> given = attach_to_question(asker, *server, *question, blobs);
+  Result<std::string> answer;
+  if (given) {
+    auto event = std::make_unique<Event>(BH_EVENT_ASK, server->tag);
+    event->id = question->id();
+    event->name = std::move(name);
+    event->data = std::move(args);
+    event->question = question;
+    server->queue->push(std::move(event));
+    answer = question->wait(asker);
+  } else {
+    question->end();
+    answer = tl::unexpected(std::move(given).error());
+  }
   if (lent) pool_of(run).lend(-1);
   if (people) run.resume_clock();
   return answer;

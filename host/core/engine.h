@@ -81,9 +81,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void remove_server(const std::shared_ptr<Server>& server);
   std::vector<std::shared_ptr<Server>> servers_of(const Session& session, std::string_view answers);
   // Asks and waits; the asker's place among the workers is lent meanwhile. `people`: its clock stands
-  // still. [blocking]
+  // still. `blobs` go to the embedder before the question. [blocking]
   Result<std::string> ask(Call& asker, const std::shared_ptr<Server>& server, std::string name,
-                          std::string args, bool people);
+                          std::string args, bool people, const std::vector<BlobView>& blobs = {});
 
   void cancel_reporting_to(const EventQueue* queue);
   void notify(const std::string& plugin, const json::object& what);

@@ -11,6 +11,7 @@ namespace bh {
 
 namespace {
 constexpr std::size_t kQuestionRoom = 256u << 10;
+constexpr std::size_t kPieceCost = 64;  // so that attachments without bytes are bounded too
 
 Failure too_late() {
   return fail(BH_OUT_OF_RANGE, "the question has ended; nobody waits for the answer any more",
@@ -48,7 +49,7 @@ Result<std::string> Question::wait(Call& asker) {
       }
       piece = std::move(pieces_.front());
       pieces_.pop_front();
-      held_ -= piece.bytes.size();
+      held_ -= piece.cost;
       room = want_room_ && held_ <= kQuestionRoom / 2;
       if (room) want_room_ = false;
     }
@@ -94,7 +95,7 @@ Result<std::size_t> Question::emit(int stream, std::string_view bytes) {
   std::size_t taken = std::min(bytes.size(), kQuestionRoom - std::min(kQuestionRoom, held_));
   if (taken < bytes.size()) want_room_ = true;
   if (taken > 0) {
-    pieces_.push_back({stream, std::string(bytes.substr(0, taken)), false, {}});
+    pieces_.push_back({stream, std::string(bytes.substr(0, taken)), false, {}, taken});
     held_ += taken;
     run_->notify_locked();
   }
@@ -104,7 +105,17 @@ Result<std::size_t> Question::emit(int stream, std::string_view bytes) {
 Result<void> Question::attach(Blob blob) {
   std::lock_guard lock(run_->mutex());
   if (closed_locked()) return too_late();
-  pieces_.push_back({0, {}, true, std::move(blob)});
+  const std::size_t cost =
+      kPieceCost + blob.name.size() + blob.media_type.size() + blob.data.size();
+  // What is larger than the room passes alone.
+  if (held_ > 0 && held_ + cost > kQuestionRoom) {
+    want_room_ = true;
+    return fail(BH_RESOURCE_EXHAUSTED,
+                "the asker has not taken what was given before; attach it again after BH_EVENT_ROOM",
+                "ask_full");
+  }
+  held_ += cost;
+  pieces_.push_back({0, {}, true, std::move(blob), cost});
   run_->notify_locked();
   return {};
 }

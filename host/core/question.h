@@ -29,6 +29,7 @@ struct Server {
   std::shared_ptr<const Schema> tool_accepts;
   std::shared_ptr<const Schema> tool_output;  // null: it promises none
   bool tool_coerces = false;
+  bool takes_attachments = false;  // a tool's: asked for by the embedder, who must read them
   std::shared_ptr<EventQueue> queue;
   std::uint64_t tag = 0;
   std::string persona;
@@ -49,9 +50,12 @@ class Question : public std::enable_shared_from_this<Question> {
   // --- the asker's side
   // Waits for the answer, passing on output and attachments as they come. [blocking]
   Result<std::string> wait(Call& asker);
+  // Nobody waits any more: the embedder is told, unless it has answered. [any]
+  void end();
 
   // --- the embedder's side; OUT_OF_RANGE (ask_ended) after the end. [any]
   Result<std::size_t> emit(int stream, std::string_view bytes);  // takes what fits
+  // Whole or not at all: RESOURCE_EXHAUSTED (ask_full) until BH_EVENT_ROOM.
   Result<void> attach(Blob blob);
   Result<void> answer(std::string json);
   Result<void> refuse(Error error);
@@ -70,9 +74,9 @@ class Question : public std::enable_shared_from_this<Question> {
     std::string bytes;
     bool is_attachment;
     Blob blob;
+    std::size_t cost;  // of the question's room
   };
   bool closed_locked() const { return answered_ || ended_; }
-  void end();
 
   const std::uint64_t id_;
   const std::uint64_t tag_;

@@ -250,7 +250,7 @@ Result<void> Run::send_end() {
   return sent_->send_end();
 }
 
-bh_status Run::put(Call& from, std::unique_ptr<Event> event) {
+bh_status Run::put(Call& from, std::unique_ptr<Event> event, EventQueue& queue) {
   std::size_t cost = event->data.size() + 64;
   {
     std::unique_lock lock(mutex_);
@@ -263,33 +263,66 @@ bh_status Run::put(Call& from, std::unique_ptr<Event> event) {
   }
   event->run = shared_from_this();
   event->cost = cost;
-  options_.queue->push(std::move(event));
+  queue.push(std::move(event));
   return BH_OK;
 }
 
 bh_status Run::item(Call& from, std::string_view json) {
   auto event = make_event(BH_EVENT_ITEM);
   event->data = json;
-  return put(from, std::move(event));
+  return put(from, std::move(event), *options_.queue);
 }
 
 bh_status Run::emit(Call& from, int stream, std::string_view bytes) {
+  return stream_to(from, {options_.queue, options_.tag}, stream, bytes);
+}
+
+bh_status Run::stream_to(Call& from, const Receiver& to, int stream, std::string_view bytes) {
   while (!bytes.empty()) {
-    auto event = make_event(BH_EVENT_OUTPUT);
+    auto event = std::make_unique<Event>(BH_EVENT_OUTPUT, to.tag);
+    event->id = to.id;
     event->stream = stream;
     event->data = bytes.substr(0, kChunk);
     bytes.remove_prefix(event->data.size());
-    if (bh_status stop = put(from, std::move(event))) return stop;
+    if (bh_status stop = put(from, std::move(event), *to.queue)) return stop;
   }
   return stop_reason(from);
 }
 
 bh_status Run::attach(Call& from, const BlobView& blob) {
-  auto event = make_event(BH_EVENT_ATTACHMENT);
+  return attach_to(from, {options_.queue, options_.tag}, blob);
+}
+
+bh_status Run::attach_to(Call& from, const Receiver& to, const BlobView& blob) {
+  auto event = std::make_unique<Event>(BH_EVENT_ATTACHMENT, to.tag);
+  event->id = to.id;
   event->name = blob.name;
   event->type = blob.media_type;
-  event->data = blob.data;
-  return put(from, std::move(event));
+  if (blob.data.size() <= kMaxAttachment) {
+    event->data = blob.data;
+    return put(from, std::move(event), *to.queue);
+  }
+  if (options_.on_callers_thread) {
+    // Nobody reads meanwhile, so all of it would lie in the queue.
+    return from.record(fail(BH_RESOURCE_EXHAUSTED,
+                            "an attachment above 64 MiB is streamed, which bh_do() cannot; use "
+                            "bh_start()",
+                            "attachment_too_large")
+                           .value());
+  }
+  int stream = 0;
+  {
+    std::lock_guard lock(mutex_);
+    // Distinct among those of a run that anybody could still be reading.
+    stream = BH_STREAM_ATTACHED + (attached_streams_++ & 0xFFFFFF);
+  }
+  event->stream = stream;
+  if (bh_status stop = put(from, std::move(event), *to.queue)) return stop;
+  if (bh_status stop = stream_to(from, to, stream, blob.data)) return stop;
+  auto end = std::make_unique<Event>(BH_EVENT_OUTPUT, to.tag);
+  end->id = to.id;
+  end->stream = stream;
+  return put(from, std::move(end), *to.queue);
 }
 
 void Run::event(Call&, std::string_view json) {

@@ -28,6 +28,13 @@ class Engine;
 inline constexpr std::size_t kRoom = 1u << 20;   // bytes of events that nobody has freed yet
 inline constexpr std::size_t kChunk = 64u << 10;
 
+// Whom an event is for.
+struct Receiver {
+  std::shared_ptr<EventQueue> queue;
+  std::uint64_t tag = 0;
+  std::uint64_t id = 0;  // of the question, else 0
+};
+
 // How one is started.
 struct RunOptions {
   std::shared_ptr<EventQueue> queue;
@@ -102,6 +109,8 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   bh_status item(Call& from, std::string_view json) override;
   bh_status emit(Call& from, int stream, std::string_view bytes) override;
   bh_status attach(Call& from, const BlobView& blob) override;
+  // The same to whoever answers `from`'s question: within this run's room, as its own events.
+  bh_status attach_to(Call& from, const Receiver& to, const BlobView& blob);
   void event(Call& from, std::string_view json) override;
   void return_room(std::size_t cost);
 
@@ -109,7 +118,8 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   class Sent;  // the input that arrives by send()
   friend class Sent;
 
-  bh_status put(Call& from, std::unique_ptr<Event> event);
+  bh_status put(Call& from, std::unique_ptr<Event> event, EventQueue& queue);
+  bh_status stream_to(Call& from, const Receiver& to, int stream, std::string_view bytes);
   std::unique_ptr<Event> make_event(int kind) const;
   std::int64_t clock_locked() const;
   std::int64_t time_left_locked(const Call* call) const;
@@ -132,6 +142,7 @@ class Run final : public std::enable_shared_from_this<Run>, public Sink {
   std::int64_t skipped_ = 0;
   int paused_ = 0;
   std::size_t used_ = 0;
+  int attached_streams_ = 0;
   bool finished_ = false;
   std::atomic<bool> abandoned_{false};
 };

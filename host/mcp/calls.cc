@@ -133,7 +133,11 @@ bool Calls::on_event(const HostEvent& event, Clock::time_point now) {
   Call& call = at->second;
   switch (event.kind) {
     case BH_EVENT_OUTPUT:
-      call.progress.printed(event.data);
+      if (event.stream >= BH_STREAM_ATTACHED) {
+        call.attachments.drop(event.stream, event.data.size());
+      } else {
+        call.progress.printed(event.data);
+      }
       break;
     case BH_EVENT_PROGRESS:
       if (call.progress.wanted() && !check_json(event.data))
@@ -171,6 +175,13 @@ void Calls::send_progress(Call& call, Clock::time_point now, bool at_the_end) {
 }
 
 void Calls::attach(Call& call, const HostEvent& event) {
+  if (event.stream >= BH_STREAM_ATTACHED) {
+    const size_t kept = call.attachments.size();
+    call.attachments.begin_dropped(event.stream, event.name, event.type);
+    // One of that name from before has made room.
+    attachment_bytes_ -= kept - call.attachments.size();
+    return;
+  }
   size_t own =
       limits_.attachment_bytes - std::min(limits_.attachment_bytes, call.attachments.size());
   size_t all =

@@ -217,6 +217,17 @@ size_t Attachments::add(std::string_view name, std::string_view media_type, std:
   return item.bytes.size() > before ? item.bytes.size() - before : 0;
 }
 
+void Attachments::begin_dropped(int32_t stream, std::string_view name,
+                                std::string_view media_type) {
+  streams_[stream] = name;
+  add(name, media_type, {}, 0);
+}
+
+void Attachments::drop(int32_t stream, size_t bytes) {
+  auto at = streams_.find(stream);
+  if (at != streams_.end()) items_[at->second].dropped += bytes;
+}
+
 const Attachments::Item* Attachments::find(const std::string& name) const {
   auto it = items_.find(name);
   return it == items_.end() ? nullptr : &it->second;

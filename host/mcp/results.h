@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bulkhead/host.hpp>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,11 +28,15 @@ class Attachments {
   // `room` is what may still be kept; gives back how much of it was taken.
   size_t add(std::string_view name, std::string_view media_type, std::string_view bytes,
              size_t room);
+  // One that comes in pieces is larger than what is kept: its bytes are counted as they pass.
+  void begin_dropped(int32_t stream, std::string_view name, std::string_view media_type);
+  void drop(int32_t stream, size_t bytes);
   const Item* find(const std::string& name) const;
   size_t size() const { return size_; }
 
  private:
   std::map<std::string, Item> items_;
+  std::map<int32_t, std::string> streams_;  // to names
   size_t size_ = 0;
 };
 

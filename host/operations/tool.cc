@@ -85,10 +85,19 @@ Result<void> finish(Call& call, const std::string& who, Result<std::string> resu
 }
 
 Result<void> call_embedders(Call& call, const std::shared_ptr<Server>& server,
-                            json::value arguments) {
+                            json::value arguments, const std::vector<BlobView>& blobs) {
+  if (!blobs.empty() && !server->takes_attachments) {
+    // What the embedder does not read is refused, never dropped.
+    return fail(BH_INVALID_ARGUMENT,
+                "the embedder's tool " + server->tool_name +
+                    " takes no attachments; its embedder permits them with \"attachments\": true "
+                    "in bh_serve()",
+                "schema", {{"field", ""}});
+  }
   if (server->tool_coerces) arguments = coerce(std::move(arguments), *server->tool_accepts);
   BH_TRY(server->tool_accepts->check(arguments));
-  auto answer = call.engine().ask(call, server, server->tool_name, json::print(arguments), false);
+  auto answer = call.engine().ask(call, server, server->tool_name, json::print(arguments), false,
+                                   blobs);
   return finish(call, "the embedder's tool " + server->tool_name, std::move(answer),
                 server->tool_output.get());
 }
@@ -99,12 +108,7 @@ Result<void> call_tool(Call& call, const Arguments& args) {
   if (const json::value* given = args.values.if_contains("arguments")) arguments = *given;
   for (const auto& server : call.engine().servers_of(call.session(), "tool")) {
     if (server->tool_name != name) continue;
-    if (!args.blobs.empty()) {
-      // A question has no place for them; what cannot be handed on is refused, never dropped.
-      return fail(BH_INVALID_ARGUMENT, "the embedder's tool " + name + " takes no attachments",
-                  "schema", {{"field", ""}});
-    }
-    return call_embedders(call, server, std::move(arguments));
+    return call_embedders(call, server, std::move(arguments), args.blobs);
   }
   auto found = rooms_of(call).toolsets.find(call, name);
   if (!found) return tl::unexpected(std::move(found).error());

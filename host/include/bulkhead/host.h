@@ -97,7 +97,7 @@ BH_API bh_status bh_request_new(const char *operation, size_t operation_len, bh_
 /* Arguments are checked once, however often it is started; later calls replace. [serial] */
 BH_API bh_status bh_request_args(bh_request *r, const char *json, size_t json_len, bh_fault **f)
     BH_NOEXCEPT;
-/* Bytes beside the arguments. [serial] */
+/* Bytes beside the arguments, copied: 64 MiB at most, what is larger is sent as input. [serial] */
 BH_API bh_status bh_request_attach(bh_request *r, const char *name, size_t name_len,
                                    const char *type, size_t type_len, const void *data,
                                    size_t size, bh_fault **f) BH_NOEXCEPT;
@@ -125,13 +125,15 @@ BH_API void bh_run_cancel(bh_run *run) BH_NOEXCEPT;
 /* One that has not ended is cancelled. [last] */
 BH_API void bh_run_free(bh_run *run) BH_NOEXCEPT;
 
+/* An attachment above 64 MiB comes without data, with a stream of BH_STREAM_ATTACHED or more:
+ * its bytes follow as BH_EVENT_OUTPUT of that stream, and one without bytes ends it. */
 #define BH_EVENT_OUTPUT     1 /* bytes of a stream                    */
 #define BH_EVENT_PROGRESS   2 /* JSON; may be dropped                 */
 #define BH_EVENT_ATTACHMENT 3 /* bytes with a name and a type         */
 #define BH_EVENT_RESULT     4 /* JSON; last, on success               */
 #define BH_EVENT_FAULT      5 /* last, on failure                     */
 #define BH_EVENT_ITEM       6 /* JSON; one element of a list or watch */
-#define BH_EVENT_ROOM       7 /* bh_run_send, bh_ask_emit can go on   */
+#define BH_EVENT_ROOM       7 /* bh_run_send, bh_ask_emit, bh_ask_attach can go on */
 #define BH_EVENT_ASK        8 /* JSON arguments; name says of what    */
 #define BH_EVENT_ASK_ENDED  9 /* too late to answer; id says which    */
 /* tag: of bh_start, bh_do or bh_serve; id: of the ask, else 0; time: Unix time; type: media
@@ -152,7 +154,9 @@ BH_API void bh_event_free(bh_event *e) BH_NOEXCEPT;
 
 /* From now on the embedder answers: {"tool":{...}} (abi/schemas/tool.json) defines one,
  * {"answers":"approval"} or "policy.judge" takes the host's questions; for this session's
- * persona or, from an operator's session, for all. [any] */
+ * persona or, from an operator's session, for all. {"tool":{...},"attachments":true}: callers'
+ * attachments come before their ask, as BH_EVENT_ATTACHMENT with its id; without it, calls that
+ * bring some are refused. [any] */
 BH_API bh_status bh_serve(bh_session *s, const char *what, size_t what_len, bh_queue *q,
                           uint64_t tag, bh_server **out, bh_fault **f) BH_NOEXCEPT;
 /* Its open asks fail: BH_UNAVAILABLE. [last] */
@@ -163,7 +167,8 @@ BH_API uint64_t bh_ask_id(const bh_ask *a) BH_NOEXCEPT;
 /* As bh_run_send: takes what fits. [serial] */
 BH_API bh_status bh_ask_emit(bh_ask *a, int32_t stream, const void *data, size_t size,
                              size_t *taken, bh_fault **f) BH_NOEXCEPT;
-/* Bytes that the result names. [serial] */
+/* Bytes that the result names, whole or not at all: BH_RESOURCE_EXHAUSTED (ask_full) means again
+ * after BH_EVENT_ROOM. 64 MiB at most; what is larger is emitted. [serial] */
 BH_API bh_status bh_ask_attach(bh_ask *a, const char *name, size_t name_len, const char *type,
                                size_t type_len, const void *data, size_t size, bh_fault **f)
     BH_NOEXCEPT;

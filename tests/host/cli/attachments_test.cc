@@ -36,6 +36,34 @@ TEST_CASE("attachments are described, or saved beside what is there") {
   CHECK(dir.read("out/link-2") == "abc");
 }
 
+TEST_CASE("an attachment in pieces is saved as it comes, and half of one is not kept") {
+  bh_test::TempDir dir;
+  Attachments described;
+  described.begin(7, "film", "video/mp4");
+  described.append(7, "12345");
+  CHECK(described.lines().empty());
+  described.end(7);
+  REQUIRE(described.lines().size() == 1);
+  CHECK(described.lines()[0] == "attached: film (video/mp4, 5 bytes); --output DIR saves it");
+  {
+    Attachments saved;
+    REQUIRE(saved.save_to(dir.path() + "/out"));
+    saved.begin(7, "film", "video/mp4");
+    saved.begin(8, "film", "video/mp4");
+    saved.append(7, "123");
+    saved.append(8, "abc");
+    saved.append(7, "45");
+    saved.append(9, "nobody's");
+    saved.end(7);
+    CHECK(saved.problems().empty());
+    CHECK(saved.lines().size() == 1);
+    CHECK(dir.read("out/film") == "12345");
+    CHECK(std::filesystem::exists(dir.path() + "/out/film-2"));
+  }
+  CHECK(std::filesystem::exists(dir.path() + "/out/film"));
+  CHECK_FALSE(std::filesystem::exists(dir.path() + "/out/film-2"));
+}
+
 TEST_CASE("a folder that cannot be made is refused") {
   Attachments a;
   CHECK_FALSE(a.save_to("/proc/nowhere/out"));

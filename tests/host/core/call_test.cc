@@ -1,5 +1,6 @@
 #include "core/call.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "as_plugin.h"
@@ -136,26 +137,95 @@ TEST_CASE("a result of 8 MiB passes, a larger one is refused") {
   CHECK(out.fault.message.find("8 MiB") != std::string::npos);
 }
 
-TEST_CASE("an attachment of 64 MiB passes, a larger one is refused") {
+TEST_CASE("an attachment of 64 MiB comes whole, a larger one in pieces") {
   EngineHost host;
   std::size_t size = 0;
-  std::string bytes(bh::kMaxAttachment + 1, 'x');
+  std::string bytes(bh::kMaxAttachment + 100'000, 'x');
+  for (std::size_t i = 0; i < bytes.size(); i += 4093) bytes[i] = static_cast<char>('a' + i % 26);
   host.add("t.size", [&](Call& call) {
     return as_plugin(call, [&](bh_call* c) {
       bh_blob blob{};
       blob.struct_size = sizeof blob;
       blob.name = {"n", 1};
+      blob.media_type = {"a/b", 3};
       blob.data = bytes.data();
       blob.size = size;
+      if (bh_status st = c->api->attach(c, &blob)) return st;
       return c->api->attach(c, &blob);
     });
   });
   size = bh::kMaxAttachment;
-  CHECK(host.run("t.size").attachments.size() == 1);
-  size++;
-  auto out = host.run("t.size");
+  auto whole = host.run("t.size");
+  CHECK(whole.attachments.size() == 2);
+  CHECK(whole.output.empty());
+
+  size = bytes.size();
+  auto run = host.start("t.size");
+  REQUIRE(run);
+  std::vector<int> streams;
+  std::string got;
+  std::size_t largest = 0;
+  int ends = 0;
+  bool good = true, ended = false;
+  while (!ended) {
+    auto event = host.queue->next(kPatience);
+    REQUIRE(event);
+    if (event->kind == BH_EVENT_ATTACHMENT) {
+      good = good && event->data.empty() && event->name == "n" && event->type == "a/b";
+      streams.push_back(event->stream);
+      got.clear();
+    } else if (event->kind == BH_EVENT_OUTPUT) {
+      good = good && !streams.empty() && event->stream == streams.back();
+      largest = std::max(largest, event->data.size());
+      got += event->data;
+      if (event->data.empty()) {
+        ends++;
+        good = good && got == bytes;
+      }
+    } else {
+      ended = event->kind == BH_EVENT_RESULT;
+      REQUIRE(event->kind != BH_EVENT_FAULT);
+    }
+  }
+  CHECK(good);
+  CHECK(ends == 2);
+  REQUIRE(streams.size() == 2);
+  CHECK(streams[0] >= BH_STREAM_ATTACHED);
+  CHECK(streams[0] != streams[1]);
+  CHECK(largest <= bh::kChunk);
+
+  // Unread, it waits: no more than the room is held.
+  run = host.start("t.size", host.options(2));
+  REQUIRE(run);
+  std::size_t held = 0;
+  std::vector<std::unique_ptr<Event>> kept;
+  while (auto event = host.queue->next(300)) {
+    held += event->data.size();
+    kept.push_back(std::move(event));
+  }
+  CHECK(held > bh::kRoom / 2);
+  CHECK(held <= bh::kRoom);
+  run->cancel();
+  CHECK(host.finish(2).fault.code == BH_CANCELLED);
+
+  // Nobody reads while bh_do goes on.
+  auto here = host.options(3);
+  here.on_callers_thread = true;
+  REQUIRE(host.engine->run_here(host.session, *host.catalogue.find("t.size"),
+                                std::make_shared<bh::RequestBody>(), std::move(here)));
+  auto out = host.finish(3);
   CHECK(out.fault.code == BH_RESOURCE_EXHAUSTED);
   CHECK(out.reason() == "attachment_too_large");
+}
+
+TEST_CASE("nobody emits on an attachment's stream") {
+  EngineHost host;
+  host.add("t.stray", [&](Call& call) {
+    return as_plugin(call, [&](bh_call* c) { return c->api->emit(c, BH_STREAM_ATTACHED, "x", 1); });
+  });
+  auto out = host.run("t.stray");
+  CHECK(out.reason() == "plugin_misuse");
+  CHECK(out.output.empty());
 }
 
 TEST_CASE("a result before a failure becomes its partial, and the outermost counts") {

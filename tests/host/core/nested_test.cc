@@ -221,7 +221,9 @@ TEST_CASE("input of an operation: none, known beforehand, or the outer call's") 
   std::uint32_t flags = 0;
   bool known = false;
   Heard heard;
+  std::unique_ptr<Gate> sent;  // a tool that reads nothing may end before the test has sent
   host.add("t.tool", tool([&](bh_call* c) -> bh_status {
+             if (!sent->wait()) return BH_UNAVAILABLE;
              bh_blob blob{};
              blob.struct_size = sizeof blob;
              blob.name = {"input", 5};
@@ -233,10 +235,12 @@ TEST_CASE("input of an operation: none, known beforehand, or the outer call's") 
   auto with_input = [&] {
     auto options = host.options();
     options.takes_input = true;
+    sent = std::make_unique<Gate>();
     auto run = host.start("t.tool", options);
     REQUIRE(run);
     REQUIRE(run->send("sent"));
     REQUIRE(run->send_end());
+    sent->open();
     CHECK(host.finish().last == BH_EVENT_RESULT);
   };
   with_input();

@@ -354,3 +354,88 @@ TEST_CASE("many questions at once from many runs find each its own answer") {
   }
   CHECK(answers.size() == 64);
 }
+
+TEST_CASE("attachments of an answer wait for the asker as its output does") {
+  Asking host;
+  REQUIRE(host.start("t.ask"));
+  auto question = host.next();
+  REQUIRE(question);
+  const std::string bytes(200u << 10, 'x');
+  int given = 0;
+  bool refused = false;
+  for (int tries = 0; tries < 4000 && !refused; tries++) {
+    auto took = question->attach({"a", "t", bytes});
+    if (took) {
+      given++;
+      continue;
+    }
+    CHECK(took.error().code == BH_RESOURCE_EXHAUSTED);
+    CHECK(took.error().details.find("ask_full") != std::string::npos);
+    // The asker takes what it can; then its room and the question's are full for good.
+    Gate never;
+    refused = !never.wait(200) && !question->attach({"a", "t", bytes});
+    if (!refused) given++;
+  }
+  CHECK(refused);
+  CHECK(given >= 5);
+  CHECK(given <= 8);
+  int heard = 0;
+  while (heard < given) {
+    auto event = host.queue->next(kPatience);
+    REQUIRE(event);
+    if (event->kind == BH_EVENT_ATTACHMENT) heard++;
+  }
+  auto room = host.next_of(BH_EVENT_ROOM);
+  REQUIRE(room);
+  CHECK(room->id == question->id());
+  REQUIRE(question->attach({"a", "t", bytes}));
+  REQUIRE(question->answer("true"));
+  auto out = host.finish();
+  CHECK(out.result == "true");
+  CHECK(out.attachments.size() == 1);
+}
+
+TEST_CASE("a question's attachments come before it, within the asker's room") {
+  Asking host;
+  const std::string large(bh::kMaxAttachment + 1, 'l');
+  bool with_large = false;
+  host.add("t.blobs", [&](Call& call) -> bh::Result<void> {
+    std::vector<BlobView> blobs{{"one", "text/plain", "first"}};
+    if (with_large) blobs.push_back({"two", "", large});
+    auto answer = host.engine->ask(call, host.server, "mine", "{}", false, blobs);
+    if (!answer) return tl::unexpected(std::move(answer).error());
+    return call.set_result(std::move(*answer));
+  });
+  for (bool now : {false, true}) {
+    with_large = now;
+    REQUIRE(host.start("t.blobs"));
+    std::vector<std::string> names;
+    std::size_t bytes = 0;
+    std::set<std::uint64_t> ids;
+    std::shared_ptr<bh::Question> question;
+    while (!question) {
+      auto event = host.asks->next(kPatience);
+      REQUIRE(event);
+      ids.insert(event->id);
+      if (event->kind == BH_EVENT_ATTACHMENT) names.push_back(event->name + event->data);
+      if (event->kind == BH_EVENT_OUTPUT) bytes += event->data.size();
+      if (event->kind == BH_EVENT_ASK) question = std::move(event->question);
+    }
+    CHECK(ids == std::set<std::uint64_t>{question->id()});
+    CHECK(names == (now ? std::vector<std::string>{"onefirst", "two"}
+                        : std::vector<std::string>{"onefirst"}));
+    CHECK(bytes == (now ? large.size() : 0));
+    REQUIRE(question->answer("true"));
+    CHECK(host.finish().result == "true");
+  }
+  // Unread, they wait; cancelled, the embedder hears that no question follows.
+  auto run = host.start("t.blobs");
+  REQUIRE(run);
+  auto first = host.next_of(BH_EVENT_OUTPUT);
+  REQUIRE(first);
+  run->cancel();
+  CHECK(host.finish().fault.code == BH_CANCELLED);
+  auto ended = host.next_of(BH_EVENT_ASK_ENDED);
+  REQUIRE(ended);
+  CHECK(ended->id == first->id);
+}

@@ -96,6 +96,27 @@ TEST_CASE("what is missing is said") {
   CHECK(got.find("of 3 bytes was left out") != std::string::npos);
 }
 
+TEST_CASE("an attachment that came in pieces is left out, and its size said") {
+  Session s;
+  s.open();
+  uint64_t tag = s.call("1");
+  bh::mcp::HostEvent e;
+  e.tag = tag;
+  e.kind = BH_EVENT_ATTACHMENT;
+  e.stream = BH_STREAM_ATTACHED + 1;
+  e.name = "film";
+  e.type = "video/mp4";
+  s.engine.on_event(e);
+  e.kind = BH_EVENT_OUTPUT;
+  e.name = e.type = {};
+  for (const char* piece : {"12345", "678", ""}) {
+    e.data = piece;
+    s.engine.on_event(e);
+  }
+  CHECK(s.result(tag, R"({"content":[{"type":"attachment","attachment":"film"}]})")
+            .find("of 8 bytes was left out") != std::string::npos);
+}
+
 TEST_CASE("a tool that answers nonsense is an internal error") {
   for (const char* nonsense : {"", "7", "{}", R"({"content":3})", "{"}) {
     Session s;

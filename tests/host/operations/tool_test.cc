@@ -1,3 +1,7 @@
+#include <chrono>
+#include <fstream>
+#include <thread>
+
 #include "base/json.h"
 #include "support/catch.h"
 #include "support/embedder.h"
@@ -121,4 +125,112 @@ TEST_CASE("a tool reads the run's input and gets the request's attachments") {
   REQUIRE(bh_start(host.session, r, host.queue, 900, nullptr, nullptr) == BH_OK);
   bh_request_free(r);
   CHECK(first_text(host.finish(900).result) == "one;two;");
+}
+
+TEST_CASE("a toolset that could not be opened is tried again after a pause") {
+  Place place;
+  const std::string needed = place.path + "/needed";
+  Embedder host(bh_test::config_at(
+      place.path + "/d",
+      R"(,"toolsets":{"config":{"tools":{"open_needs":")" + needed + R"("}}})"));
+  REQUIRE(host.session != nullptr);
+  Answer first = host.call("tool.list", "{}");
+  CHECK(first.items.empty());
+  CHECK(first.result.find("there is no " + needed) != std::string::npos);
+  const std::string say = call_of("say", R"({"text":"hello"})");
+  CHECK(host.call("tool.call", say).fault.has("unknown_tool"));
+  std::ofstream(needed) << "here";
+  Answer later;
+  for (int tries = 0; tries < 200 && later.last != BH_EVENT_RESULT; tries++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    later = host.call("tool.call", say);
+  }
+  CHECK(first_text(later.result) == "hello");
+  Answer list = host.call("tool.list", "{}");
+  CHECK(list.result == R"({"count":7})");
+}
+
+TEST_CASE("who waits for another's opening of a toolset is stopped in time") {
+  Place place;
+  const std::string awaited = place.path + "/awaited";
+  Embedder host(bh_test::config_at(
+      place.path + "/d",
+      R"(,"toolsets":{"config":{"tools":{"open_waits_for":")" + awaited + R"("}}})"));
+  REQUIRE(host.session != nullptr);
+  bh_request* r = Embedder::request("tool.list", "{}");
+  REQUIRE(r != nullptr);
+  bh_run* opens = nullptr;
+  REQUIRE(bh_start(host.session, r, host.queue, 1001, &opens, nullptr) == BH_OK);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  REQUIRE(bh_request_timeout(r, 100, nullptr) == BH_OK);
+  bh_run* waits = nullptr;
+  REQUIRE(bh_start(host.session, r, host.queue, 1002, &waits, nullptr) == BH_OK);
+  CHECK(host.finish(1002).fault.code == BH_DEADLINE_EXCEEDED);
+  REQUIRE(bh_request_timeout(r, 0, nullptr) == BH_OK);
+  bh_run* cancelled = nullptr;
+  REQUIRE(bh_start(host.session, r, host.queue, 1003, &cancelled, nullptr) == BH_OK);
+  bh_run_cancel(cancelled);
+  CHECK(host.finish(1003).fault.code == BH_CANCELLED);
+  std::ofstream(awaited) << "here";
+  CHECK(host.finish(1001).items.size() == 7);
+  for (bh_run* run : {opens, waits, cancelled}) bh_run_free(run);
+  bh_request_free(r);
+}
+
+TEST_CASE("attachments for the embedder's own tool come before its ask, where it wants them") {
+  Place place;
+  Embedder host(bh_test::config_at(place.path + "/d"));
+  REQUIRE(host.session != nullptr);
+  bh_queue* asks = nullptr;
+  REQUIRE(bh_queue_new(host.runtime, &asks, nullptr) == BH_OK);
+  const std::string tool =
+      R"({"tool":{"name":"mine","description":"x","input_schema":{"type":"object"}})";
+  bh_request* r = Embedder::request("tool.call", R"({"name":"mine"})");
+  REQUIRE(r != nullptr);
+  REQUIRE(bh_request_attach(r, "a", 1, "text/plain", 10, "one", 3, nullptr) == BH_OK);
+  for (const char* more : {"}", R"(,"attachments":false})"}) {
+    bh_server* v = nullptr;
+    const std::string offer = tool + more;
+    REQUIRE(bh_serve(host.session, offer.data(), offer.size(), asks, 7, &v, nullptr) == BH_OK);
+    REQUIRE(bh_start(host.session, r, host.queue, 900, nullptr, nullptr) == BH_OK);
+    Answer refused = host.finish(900);
+    CHECK(refused.fault.code == BH_INVALID_ARGUMENT);
+    CHECK(refused.fault.message.find("\"attachments\": true") != std::string::npos);
+    bh_server_free(v);
+  }
+  bh_server* v = nullptr;
+  for (const char* wrong : {R"(,"attachments":1})", R"(,"attachments":true,"x":1})"}) {
+    const std::string offer = tool + wrong;
+    CHECK(bh_serve(host.session, offer.data(), offer.size(), asks, 7, &v, nullptr) ==
+          BH_INVALID_ARGUMENT);
+  }
+  const std::string offer = tool + R"(,"attachments":true})";
+  REQUIRE(bh_serve(host.session, offer.data(), offer.size(), asks, 7, &v, nullptr) == BH_OK);
+  REQUIRE(bh_start(host.session, r, host.queue, 901, nullptr, nullptr) == BH_OK);
+  bh_event* e = nullptr;
+  REQUIRE(bh_queue_next(asks, 20'000, &e, nullptr) == BH_OK);
+  REQUIRE(bh_event_kind(e) == BH_EVENT_ATTACHMENT);
+  CHECK(bh_event_tag(e) == 7);
+  const uint64_t id = bh_event_id(e);
+  size_t n = 0;
+  const char* bytes = static_cast<const char*>(bh_event_data(e, &n));
+  CHECK(std::string(bytes, n) == "one");
+  CHECK(std::string(bh_event_name(e, nullptr)) == "a");
+  CHECK(std::string(bh_event_type(e, nullptr)) == "text/plain");
+  bh_event_free(e);
+  REQUIRE(bh_queue_next(asks, 20'000, &e, nullptr) == BH_OK);
+  bh_ask* ask = bh_event_ask(e);
+  bh_event_free(e);
+  REQUIRE(ask != nullptr);
+  CHECK(bh_ask_id(ask) == id);
+  bh_fault* f = nullptr;
+  size_t taken = 0;
+  CHECK(bh_ask_emit(ask, BH_STREAM_ATTACHED, "x", 1, &taken, &f) == BH_INVALID_ARGUMENT);
+  bh_fault_free(f);
+  REQUIRE(bh_ask_result(ask, R"({"content":[]})", 14, nullptr) == BH_OK);
+  bh_ask_free(ask);
+  CHECK(host.finish(901).last == BH_EVENT_RESULT);
+  bh_request_free(r);
+  bh_server_free(v);
+  bh_queue_free(asks);
 }

@@ -168,6 +168,22 @@ class Boxes : public sdk::Isolation {
 
 class Tools : public sdk::Toolset {
  public:
+  static sdk::Result<std::unique_ptr<Tools>> open(sdk::Call& call, const sdk::Opening& how) {
+    auto config = sdk::json::parse_object(how.config());
+    if (!config) return std::move(config).failure();
+    const std::string needs(sdk::json::text(*config, "open_needs"));
+    if (!needs.empty() && !std::ifstream(needs)) {
+      return sdk::failure(BH_UNAVAILABLE, "there is no " + needs, "missing");
+    }
+    const std::string waits(sdk::json::text(*config, "open_waits_for"));
+    while (!waits.empty() && !std::ifstream(waits)) {
+      if (bh_status st = call.raw()->api->wait(call.raw(), 5'000'000)) {
+        return sdk::failure(st, "stopped while opening", "stopped");
+      }
+    }
+    return std::make_unique<Tools>();
+  }
+
   sdk::Status list(sdk::Call& call) override {
     const char* const definitions[] = {
         R"({"name":"say","description":"Says it.","input_schema":{"type":"object","additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string"}}}})",
@@ -256,4 +272,7 @@ BULKHEAD_PLUGIN(sdk::Plugin("org.example.obedient", "Obedient", BULKHEAD_PLUGIN_
                     .isolation<obedient::Runners>("runners", obedient::runners())
                     .isolation<obedient::Keepers>("keepers", obedient::runners().title("Keepers"))
                     .filestore<obedient::MemoryStore>("memory", obedient::memory_store())
-                    .toolset<Tools>("tools", sdk::Provides().title("Tools")));
+                    .toolset<Tools>(
+                        "tools",
+                        sdk::Provides().title("Tools").config_schema(
+                            R"({"type":"object","additionalProperties":false,"properties":{"open_needs":{"type":"string"},"open_waits_for":{"type":"string"}}})")));

@@ -73,6 +73,9 @@ typedef intptr_t bh_fd;
 #define BH_STREAM_STDOUT 1
 #define BH_STREAM_STDERR 2
 #define BH_STREAM_DATA   3
+/* This one and above: the bytes of one attachment each. The host chooses them; nobody emits
+ * on them. */
+#define BH_STREAM_ATTACHED 0x40000000
 
 /* Canonical codes: what a caller can do about it. Detail goes in the message. */
 typedef int32_t bh_status;

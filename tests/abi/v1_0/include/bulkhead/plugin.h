@@ -96,8 +96,9 @@ typedef struct bh_call_api {
    * cap: the host keeps head and tail and counts. Chunks may split a character; order is
    * kept per thread. [any] [blocking] */
   bh_status (*emit)(bh_call *call, int32_t stream, const void *data, size_t size);
-  /* A whole binary result (screenshot) of 64 MiB at most; larger ones go through emit().
-   * [any] [blocking] */
+  /* A whole binary result (screenshot); waits when the reader is slow. Above 64 MiB it reaches
+   * the embedder in pieces. It is read once, from front to back: a mapped file will do, and
+   * what is never in memory as a whole goes through emit(). [any] [blocking] */
   bh_status (*attach)(bh_call *call, const bh_blob *blob);
   /* Progress, as JSON; may be dropped under load. [any] */
   void (*event)(bh_call *call, const char *json, size_t json_len);

@@ -123,18 +123,31 @@ class WholeFile final : public NullSink {
   bool over = false;
 };
 
-std::int64_t replace_all(std::string& bytes, const std::string& old, const std::string& with) {
+std::int64_t count_of(const std::string& bytes, const std::string& old) {
   std::int64_t count = 0;
+  for (std::size_t at = bytes.find(old); at != std::string::npos;
+       at = bytes.find(old, at + old.size())) {
+    count++;
+  }
+  return count;
+}
+
+// A short text that is there often and a long one in its place would be of any size.
+bool fits(const std::string& bytes, const std::string& old, const std::string& with,
+          std::int64_t count) {
+  if (with.size() <= old.size()) return true;
+  const std::size_t room = kMostReplaced - std::min(bytes.size(), kMostReplaced);
+  return static_cast<std::size_t>(count) <= room / (with.size() - old.size());
+}
+
+void replace_all(std::string& bytes, const std::string& old, const std::string& with) {
   std::string out;
   std::size_t from = 0;
   for (std::size_t at; (at = bytes.find(old, from)) != std::string::npos; from = at + old.size()) {
     out.append(bytes, from, at - from).append(with);
-    count++;
   }
-  if (count == 0) return 0;
   out.append(bytes, from);
   bytes = std::move(out);
-  return count;
 }
 
 Result<void> replace_in_files(Call& call, const Arguments& args) {
@@ -161,8 +174,17 @@ Result<void> replace_in_files(Call& call, const Arguments& args) {
                   {{"limit", std::to_string(kMostReplaced)}, {"remedy", "edit it with a command"}});
     }
     if (!read) return tl::unexpected(about(std::move(read).error(), field + "/path", *path));
-    const std::int64_t count = replace_all(file.bytes, *old, *with);
+    const std::int64_t count = count_of(file.bytes, *old);
+    if (!fits(file.bytes, *old, *with, count)) {
+      auto much = fail(BH_RESOURCE_EXHAUSTED,
+                       "with " + std::to_string(count) +
+                           " replacements the file would be larger than the 64 MiB that are edited",
+                       "too_large",
+                       {{"limit", std::to_string(kMostReplaced)}, {"remedy", "edit it with a command"}});
+      return tl::unexpected(about(std::move(much).value(), field + "/new", *path));
+    }
     if (count != 0) {
+      replace_all(file.bytes, *old, *with);
       auto written = files->write(call, *path, 0, {}, file.bytes);
       if (!written) {
         return tl::unexpected(about(std::move(written).error(), field + "/path", *path));

@@ -214,6 +214,15 @@ TEST_CASE("sandbox files: several at once, up to the first that fails") {
   CHECK((st.st_mode & 07777) == 0640);
   check_fault(box.call("sandbox.replace_in_files", R"("edits":[{"path":"e","old":"","new":"x"}])"),
               BH_INVALID_ARGUMENT, "schema", "/edits/0/old");
+  // 2 MiB of it, and 2 GiB in their place.
+  box.put("e", std::string(2u << 20, 'a'));
+  check_fault(box.call("sandbox.replace_in_files",
+                       R"("edits":[{"path":"e","old":"a","new":")" + std::string(1024, 'b') + R"("}])"),
+              BH_RESOURCE_EXHAUSTED, "too_large", "/edits/0/new");
+  CHECK(box.file("e").size() == 2u << 20);
+  did = box.call("sandbox.replace_in_files", R"("edits":[{"path":"e","old":"aa","new":"b"}])");
+  CHECK(did.last == BH_EVENT_RESULT);
+  CHECK(box.file("e") == std::string(1u << 20, 'b'));
   fs::resize_file(box.work + "/e", (64u << 20) + 1);
   check_fault(box.call("sandbox.replace_in_files", R"("edits":[{"path":"e","old":"1","new":"x"}])"),
               BH_RESOURCE_EXHAUSTED, "too_large", "/edits/0/path");

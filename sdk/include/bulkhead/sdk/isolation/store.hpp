@@ -107,7 +107,7 @@ class Store {
   // Before the command is started: from here on destroy() waits for it.
   Status enter(std::string_view id, std::string_view exec) const {
     const std::string next = path(id, "run") + "/." + file_name(exec);
-    if (!write_run(next, 0)) return there(path(id)) ? cannot("write", next) : gone(id);
+    if (!write_run(next, 0)) return cannot_in(id, next);
     const bool made = ::link(next.c_str(), run_path(id, exec).c_str()) == 0;
     const int error = errno;
     ::unlink(next.c_str());
@@ -122,7 +122,7 @@ class Store {
   Status note_helper(std::string_view id, std::string_view exec, int helper) const {
     const std::string next = path(id, "run") + "/." + file_name(exec);
     if (!write_run(next, helper) || ::rename(next.c_str(), run_path(id, exec).c_str()) != 0) {
-      return there(path(id)) ? cannot("write", next) : gone(id);
+      return cannot_in(id, next);
     }
     return usable(id) ? Status() : gone(id);
   }
@@ -145,10 +145,14 @@ class Store {
 
   // ---- the end
 
-  // Marks it, ends its commands and waits until all have left; then removes the folder.
+  // Marks it, ends its commands and waits until all have left; then removes the folder. Several may
+  // do so at once.
   Status destroy(Call& call, std::string_view id) const {
     if (!there(path(id))) return {};
     const Fd mark(::open(path(id, "ending").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    // While the folder goes file by file, the mark may go first: a command must not take that for a
+    // sandbox that is as it was.
+    (void)::unlink(path(id, "ready").c_str());
     const Fd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     (void)::inotify_add_watch(watch.get(), path(id, "run").c_str(), IN_DELETE | IN_MOVED_TO);
     for (;;) {
@@ -170,8 +174,19 @@ class Store {
       }
     }
     const Fd top(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!top || !remove_tree(top.get(), std::string(id))) return cannot("remove", path(id));
-    return {};
+    for (int attempt = 0;; ++attempt) {
+      if (top && remove_tree(top.get(), std::string(id))) return {};
+      const int error = errno;
+      if (!there(path(id))) return {};
+      // Who destroys it too has just marked it, or a command that is turned away has left a line.
+      if (top && attempt < 50) {
+        const timespec moment{0, 1000000};
+        (void)::nanosleep(&moment, nullptr);
+        continue;
+      }
+      errno = error;
+      return cannot("remove", path(id));
+    }
   }
 
   static std::string file_name(std::string_view exec) {
@@ -194,6 +209,13 @@ class Store {
   static Status cannot(const std::string& what, const std::string& path) {
     return failure(errno == ENOSPC ? BH_RESOURCE_EXHAUSTED : BH_INTERNAL,
                    "cannot " + what + " " + path + ": " + std::strerror(errno), "state_dir");
+  }
+  // Of a run file: its folder may be going just now.
+  Status cannot_in(std::string_view id, const std::string& path) const {
+    const int error = errno;
+    if (!usable(id)) return gone(id);
+    errno = error;
+    return cannot("write", path);
   }
   static Status gone(std::string_view id) {
     return failure(BH_NOT_FOUND, "the sandbox " + std::string(id) + " is gone, or is ending",

@@ -128,6 +128,10 @@ TEST_CASE("walls: a rule that makes read-only holds for writing, moving and remo
   CHECK(files.make_folder(w.work + "/ro/sub").reason == "read_only");
   CHECK(read(w.work + "/ro/file") == "kept");
   CHECK(read(w.work + "/one") == "kept");
+  // The workspace is mounted and cannot go: then nothing in it goes.
+  CHECK(files.write(w.work + "/own", "kept").status == BH_OK);
+  CHECK(files.remove(w.work, BH_FILE_RECURSIVE).status != BH_OK);
+  CHECK(read(w.work + "/own") == "kept");
 }
 
 TEST_CASE("walls: links that a command swaps all the time lead nowhere outside") {

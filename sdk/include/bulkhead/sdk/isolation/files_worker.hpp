@@ -322,6 +322,9 @@ class Worker {
       return ::unlinkat(p.folder.get(), p.name.c_str(), 0) == 0 ? 0 : errno;
     }
     if ((r.flags & kRecursive) == 0) return EISDIR;
+    // What may not go itself (a mount, a folder in a read-only one) keeps what it holds.
+    if (::unlinkat(p.folder.get(), p.name.c_str(), AT_REMOVEDIR) == 0) return 0;
+    if (errno == EBUSY || errno == EROFS || errno == EACCES || errno == EPERM) return errno;
     if (remove_tree(p.folder.get(), p.name)) return 0;
     return errno != 0 ? errno : ENOTEMPTY;
   }

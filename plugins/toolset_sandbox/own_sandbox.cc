@@ -29,11 +29,17 @@ for manifest in "$NPM_PREFIX"/lib/node_modules/*/package.json \
 done
 exit 0)sh";
 
-// $1 is files, packages or full. The workspace is where commands start.
+// $1 is files, packages or full. The workspace is where commands start. It may lie below /tmp, as
+// what is mounted there: then it stays, emptied.
 constexpr char kReset[] = R"sh(
-empty() { find "$1" -xdev -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
+empty() {
+  find "$1" -xdev -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && return
+  find "$1" -mindepth 1 \( ! -type d -o -empty \) 2>&1 | while IFS= read -r left; do
+    grep -qF " $left " /proc/self/mountinfo || exit 1
+  done
+}
 failed=0
-if [ "$1" != packages ]; then empty . || failed=1; fi
+if [ "$1" != packages ]; then empty "$(pwd)" || failed=1; fi
 if [ "$1" != files ]; then rm -rf -- "$PYTHONUSERBASE" "$NPM_PREFIX" || failed=1; fi
 if [ "$1" = full ]; then
   empty "$HOME" || failed=1

@@ -431,6 +431,13 @@ TEST_CASE("a tool's answer goes to stdout") {
   CHECK(has(ran.out, "from inside"));
   ran = stage.run({"call", "sandbox_run", R"({"argv":["echo","x"]})", "--json"});
   CHECK(parse_object_or_empty(ran.out).contains("content"));
+  // The workspace lies below /tmp, as a mount: it is emptied and stays.
+  stage.dir.write("project/sub/left", "x");
+  ran = stage.run({"call", "sandbox_reset", R"({"level":"full"})"});
+  CAPTURE(ran.out);
+  CHECK(ran.code == 0);
+  CHECK(has(ran.out, "\"ok\": true"));
+  CHECK(stage.dir.read("project/sub/left").empty());
   ran = stage.run({"call", "sandbox_run", R"({"wrong":1})"});
   CHECK(ran.code == 125);
   CHECK(has(ran.err, "wrong"));

@@ -20,7 +20,7 @@ const Schema& config_schema() {
         R"("isolation":{"type":"object","properties":{"backend":{"type":"string"},"allow_unisolated":{"type":"boolean"},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("files":{"type":"object","properties":{"store":{"type":"string"},"max_bytes":{"type":"integer","minimum":1},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("images":{"type":"object","additionalProperties":{"type":"object","required":["root"],"properties":{"root":{"enum":["host"]}}}},)"
-        R"("sandbox":{"type":"object","properties":{"lease_wait_ms":{"type":"integer","minimum":0,"maximum":3600000},"idle_ms":{"type":"integer","minimum":1000}}},)"
+        R"("sandbox":{"type":"object","properties":{"lease_wait_ms":{"type":"integer","minimum":0,"maximum":3600000},"idle_ms":{"type":"integer","minimum":1000},"most":{"type":"integer","minimum":1}}},)"
         R"("toolsets":{"type":"object","properties":{"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("defaults":{"type":"object","properties":{"workspace":{"type":"string"},"network":{"enum":["off","limited","allowed_hosts","unrestricted"]},"limits":)" +
         limits_schema() +
@@ -172,6 +172,7 @@ SandboxSettings sandbox_settings(const json::object& config) {
   if (const json::object* sandbox = json::get_object(config, "sandbox")) {
     out.lease_wait_ms = json::get_int(*sandbox, "lease_wait_ms", out.lease_wait_ms);
     out.idle_ms = json::get_int(*sandbox, "idle_ms", out.idle_ms);
+    out.most = json::get_int(*sandbox, "most", out.most);
   }
   out.limits = {{"wall_ms", 600'000}, {"memory_bytes", 2'147'483'648}, {"pids", 512}};
   out.env_allow = {"LANG", "LC_*", "TERM", "TZ"};

@@ -27,6 +27,7 @@ using Result = tl::expected<T, Error>;
 using Failure = tl::unexpected<Error>;
 using Detail = std::pair<std::string_view, std::string_view>;
 
+// All of them: texts longer than 4 KiB lose their middle.
 // An error without details. Only for what no program will ever tell apart.
 [[nodiscard]] Failure fail(bh_status code, std::string message);
 

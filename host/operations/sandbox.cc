@@ -8,15 +8,26 @@
 namespace bh {
 namespace {
 
+// The kernel gives arguments and environment together 2 MiB as a rule. Kept with the sandbox.
+constexpr std::size_t kMostEnv = 512u << 10;
+
 std::string id_of(const Arguments& args) {
   return std::string(json::get_string(args.values, "sandbox"));
 }
 
 // What no process can have in its environment is said now, not by the first command.
 Result<void> check_env(const json::object& env) {
+  std::size_t bytes = 0;
   for (const auto& member : env) {
     const std::string_view name(member.key().data(), member.key().size());
     const std::string_view value(member.value().get_string());
+    bytes += name.size() + value.size();
+    if (bytes > kMostEnv) {
+      return fail(BH_RESOURCE_EXHAUSTED,
+                  "env is larger than the " + std::to_string(kMostEnv >> 10) +
+                      " KiB that leave room for a command's arguments; put it into a file",
+                  "too_large", {{"field", "/env"}, {"limit", std::to_string(kMostEnv)}});
+    }
     if (!name.empty() && name.find_first_of(std::string_view("=\0", 2)) == name.npos &&
         value.find('\0') == value.npos) {
       continue;
@@ -168,8 +179,8 @@ void add_sandbox_operations(const AddOperation& add) {
   spec.result_schema =
       R"({"type":"object","properties":{"sandbox":{"type":"string"},"backend":{"type":"string"},"state":{"enum":["running"]},"enforcement":{"type":"object","description":"abi/schemas/enforcement.json"},"created_ms":{"type":"integer"},"expires_ms":{"type":["integer","null"]},"image":{"type":["string","null"]},"metadata":{"type":"object"}}})";
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "contradiction",
-                  "exec_option_unsupported", "image_unknown", "not_enforced", "variable",
-                  "workspace_refused"};
+                  "exec_option_unsupported", "image_unknown", "not_enforced", "sandbox_limit",
+                  "too_large", "variable", "workspace_refused"};
   spec.run = create;
   add(std::move(spec));
 
@@ -181,7 +192,7 @@ void add_sandbox_operations(const AddOperation& add) {
       R"({"type":"object","properties":{"backend":{"type":"string"},"enforcement":{"type":"object"},"profile":{"type":"object","description":"As the backend would get it."}}})";
   spec.repeatable = true;
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "contradiction", "image_unknown",
-                  "workspace_refused"};
+                  "too_large", "workspace_refused"};
   spec.run = plan;
   add(std::move(spec));
 

@@ -9,6 +9,9 @@
 namespace bh {
 namespace {
 
+// It is kept with the sandbox and comes back, in other words, in every report.
+constexpr std::size_t kMostProfile = 1u << 20;
+
 // A folder of the host that is to be writable inside, and how to speak of it.
 struct Folder {
   std::string path;
@@ -197,6 +200,12 @@ Result<json::object> resolve_profile(const SandboxWish& wish, const SandboxSetti
                                      const std::string& persona, const DataRoot& root,
                                      const std::string& folders) {
   json::object profile = wish.profile;
+  if (const std::size_t size = json::print(profile).size(); size > kMostProfile) {
+    return fail(BH_RESOURCE_EXHAUSTED,
+                "the profile is " + std::to_string(size) + " bytes long; at most " +
+                    std::to_string(kMostProfile) + " are taken",
+                "too_large", {{"field", "/profile"}, {"limit", std::to_string(kMostProfile)}});
+  }
   if (!profile.contains("root")) profile["root"] = {{"view", "host"}};
 
   const json::object* stated = json::get_object(profile, "workspace");

@@ -53,6 +53,18 @@ Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::
   return Shape::of(std::move(*opened), std::move(*profile), wish.image);
 }
 
+// Two at once may both find the last place free: it keeps a caller from filling the disk, no more.
+Result<void> Sandboxes::check_room(Call& up) {
+  auto count = records_.count(up.session().persona);
+  if (!count) return tl::unexpected(std::move(count).error());
+  if (*count < settings_.most) return {};
+  return fail(BH_RESOURCE_EXHAUSTED,
+              "there are " + std::to_string(*count) +
+                  " sandboxes already, as many as one persona may have; kill what is no longer "
+                  "needed, or have the operator raise sandbox.most",
+              "sandbox_limit", {{"limit", std::to_string(settings_.most)}});
+}
+
 SandboxRecord Sandboxes::draft(Call& up, const std::string& id, const std::string& backend) const {
   SandboxRecord record;
   record.id = id;
@@ -112,6 +124,7 @@ Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
   keeper_.touch();
   auto backend = backends_.choose(wanted.wish.backend);
   if (!backend) return tl::unexpected(std::move(backend).error());
+  BH_TRY(check_room(up));
   SandboxRecord record = draft(up, new_name('s'), *backend);
   record.image = wanted.wish.image;
   record.env = wanted.env;
@@ -232,6 +245,7 @@ Result<Use> Sandboxes::use_default(Call& up, const SandboxWish& wish) {
       if (use || use.error().code != BH_NOT_FOUND) return use;
       BH_TRY(end(up, (*claim)->life.id));
     }
+    BH_TRY(check_room(up));
     SandboxRecord record = draft(up, new_name('d'), backend);
     record.default_key = key;
     record.profile = shape->profile;

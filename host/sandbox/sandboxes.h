@@ -99,6 +99,8 @@ class Sandboxes {
 
  private:
   Result<Shape> shape_of(Call& up, const SandboxWish& wish, const std::string& folders);
+  // RESOURCE_EXHAUSTED sandbox_limit: the persona has as many as one may have.
+  Result<void> check_room(Call& up);
   SandboxRecord draft(Call& up, const std::string& id, const std::string& backend) const;
   // Makes what `record` (written as "making") says; on failure nothing of it is left.
   Result<std::shared_ptr<Sandbox>> make(Call& up, SandboxRecord& record, Shape shape,
@@ -107,6 +109,7 @@ class Sandboxes {
   Result<Use> entered(Call& up, const Leases::Claim& claim);
   Result<void> end_inherited(Call& up, const Sandbox& sandbox);
   std::shared_ptr<Sandbox> open_handle(const std::string& id);
+  void forget(const std::string& id);  // its handle
   Result<void> set_paused(Call& up, const std::string& id, bool paused);
 
   // Ends what its record says is ended, and then removes the record. Safe to do twice, also at once.

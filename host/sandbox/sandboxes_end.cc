@@ -56,6 +56,17 @@ std::vector<std::string> names_in(const DataRoot& root, const char* folder) {
 
 }  // namespace
 
+void Sandboxes::forget(const std::string& id) {
+  // Letting a handle go is a plugin's function, which may take its time or ask the host something:
+  // not with the lock that every other sandbox needs.
+  std::shared_ptr<Sandbox> last;
+  std::lock_guard lock(mutex_);
+  auto at = handles_.find(id);
+  if (at == handles_.end()) return;
+  last = std::move(at->second);
+  handles_.erase(at);
+}
+
 Result<void> Sandboxes::end(Call& up, const std::string& id) {
   auto record = records_.get(id);
   if (!record) {
@@ -69,10 +80,7 @@ Result<void> Sandboxes::end(Call& up, const std::string& id) {
     if (!opened) return tl::unexpected(std::move(opened).error());
     BH_TRY((*opened)->backend->destroy(up, id));
   }
-  {
-    std::lock_guard lock(mutex_);
-    handles_.erase(id);
-  }
+  forget(id);
   BH_TRY(end_jobs(up, id));
   BH_TRY(remove_beneath(root_.fd(), sandbox_folder(id)));
   return records_.remove(id);
@@ -243,18 +251,27 @@ std::int64_t Sandboxes::pass() {
   }
   sweep_folders();
   // Handles of what other processes ended.
-  std::lock_guard lock(mutex_);
-  for (auto at = handles_.begin(); at != handles_.end();) {
-    const bool gone = there.count(at->first) == 0 && !records_.life(at->first);
-    at = gone ? handles_.erase(at) : std::next(at);
+  std::vector<std::string> open;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, sandbox] : handles_) {
+      if (there.count(id) == 0) open.push_back(id);
+    }
+  }
+  for (const std::string& id : open) {
+    auto life = records_.life(id);
+    if (!life && life.error().code == BH_NOT_FOUND) forget(id);
   }
   return next;
 }
 
 bool Sandboxes::close() {
   if (!keeper_.stop()) return false;
-  std::lock_guard lock(mutex_);
-  handles_.clear();
+  std::map<std::string, std::shared_ptr<Sandbox>> open;
+  {
+    std::lock_guard lock(mutex_);
+    open.swap(handles_);
+  }
   return true;
 }
 

@@ -20,6 +20,7 @@ struct SandboxSettings {
       {"opensandbox/code-interpreter:latest", {{"root", "host"}}}};
   std::int64_t lease_wait_ms = 5000;          // for a sandbox that another process uses
   std::int64_t idle_ms = 24 * 3'600'000;      // default sandboxes that nobody used are ended then
+  std::int64_t most = 1000;                   // of one persona at once
 
   std::string workspace;          // the default one; empty: a folder of the persona's
   std::string network = "off";

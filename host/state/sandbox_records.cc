@@ -125,8 +125,16 @@ Result<void> SandboxRecords::remove(const std::string& id) {
   return {};
 }
 
-Result<std::vector<SandboxRecord>> SandboxRecords::all() {
-  auto rows = db_.once("SELECT " BH_COLUMNS " FROM sandboxes ORDER BY created_ms, id");
+Result<std::int64_t> SandboxRecords::count(const std::string& persona) {
+  auto rows = db_.once("SELECT count(*) FROM sandboxes WHERE persona=?", {persona});
+  if (!rows) return tl::unexpected(std::move(rows).error());
+  return rows->front().integer(0);
+}
+
+Result<std::vector<SandboxRecord>> SandboxRecords::all(const std::string& persona) {
+  auto rows = db_.once("SELECT " BH_COLUMNS
+                       " FROM sandboxes WHERE ?1='' OR persona=?1 ORDER BY created_ms, id",
+                       {persona});
   if (!rows) return tl::unexpected(std::move(rows).error());
   std::vector<SandboxRecord> out;
   for (const DbRow& row : *rows) {

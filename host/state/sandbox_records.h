@@ -60,8 +60,9 @@ class SandboxRecords {
   Result<SandboxLife> life(const std::string& id);
   // Absent is fine.
   Result<void> remove(const std::string& id);
-  // In the order in which they were made.
-  Result<std::vector<SandboxRecord>> all();
+  // Of one persona, or of all where it is empty, in the order in which they were made.
+  Result<std::vector<SandboxRecord>> all(const std::string& persona = {});
+  Result<std::int64_t> count(const std::string& persona);
   Result<std::vector<SandboxLife>> lives();
 
   // Reads, lets `step` change it and writes it back, with nobody in between; an error of step's

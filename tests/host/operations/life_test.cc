@@ -89,6 +89,46 @@ TEST_CASE("sandbox.create refuses what it cannot do, and leaves nothing") {
   CHECK(bad.fault.message.find("images") != std::string::npos);
 }
 
+TEST_CASE("what a caller asks for has an end: sandboxes, environment, profile, words in errors") {
+  Place place;
+  Embedder host(boxes_at(place.path + "/d", R"(,"sandbox":{"most":2})"));
+  const std::string large(1u << 20, 'x');
+  Answer answer = host.call("sandbox.create", R"({"backend":"process","env":{"A":")" + large + R"("}})");
+  CHECK(answer.fault.code == BH_RESOURCE_EXHAUSTED);
+  CHECK(answer.fault.has(R"("reason":"too_large","field":"/env")"));
+  answer = host.call("sandbox.create",
+                     R"({"profile":{"files":[{"path":"/)" + large + R"(","access":"hide"}]}})");
+  CHECK(answer.fault.code == BH_RESOURCE_EXHAUSTED);
+  CHECK(answer.fault.has(R"("reason":"too_large","field":"/profile")"));
+  answer = host.call("sandbox.get", named(large));
+  CHECK(answer.fault.code == BH_NOT_FOUND);
+  CHECK(answer.fault.message.size() + answer.fault.details.size() < 16384);
+  CHECK(answer.fault.has("sandbox.list names yours"));
+  CHECK(host.call("sandbox.list", "{}").items.empty());
+
+  // Of one persona, and its default ones count.
+  const std::string first = member_of(host.call("sandbox.create", "{}").result, "sandbox");
+  CHECK(host.call("sandbox.exec", R"({"argv":["true"]})").last == BH_EVENT_RESULT);
+  std::filesystem::create_directory(place.path + "/w");
+  for (const auto& [operation, args] :
+       {std::pair<const char*, std::string>("sandbox.create", "{}"),
+        {"sandbox.exec", R"({"argv":["true"],"workspace":")" + place.path + R"(/w"})"}}) {
+    INFO(operation);
+    answer = host.call(operation, args);
+    CHECK(answer.fault.code == BH_RESOURCE_EXHAUSTED);
+    CHECK(answer.fault.has("sandbox_limit"));
+  }
+  CHECK(host.call("sandbox.exec", R"({"argv":["true"]})").last == BH_EVENT_RESULT);
+  bh_session* other = host.open_session(R"({"persona":"other"})");
+  std::swap(other, host.session);
+  CHECK(host.call("sandbox.create", "{}").last == BH_EVENT_RESULT);
+  CHECK(host.call("sandbox.list", "{}").items.size() == 1);
+  std::swap(other, host.session);
+  bh_session_free(other);
+  CHECK(host.call("sandbox.kill", named(first)).last == BH_EVENT_RESULT);
+  CHECK(host.call("sandbox.create", "{}").last == BH_EVENT_RESULT);
+}
+
 TEST_CASE("a sandbox's environment lies below that of each command, also for the next host") {
   Place place;
   std::string id;

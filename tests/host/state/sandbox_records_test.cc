@@ -85,6 +85,10 @@ TEST_CASE("a record comes back as it went, and goes") {
   }
   CHECK_FALSE(r.sandboxes.get("s-2")->expires_ms);
   CHECK(r.sandboxes.all()->size() == 2);
+  CHECK(r.sandboxes.all("nobody")->empty());
+  CHECK(*r.sandboxes.count("nobody") == 0);
+  const std::string persona = r.sandboxes.all()->front().persona;
+  CHECK(r.sandboxes.all(persona)->size() == static_cast<std::size_t>(*r.sandboxes.count(persona)));
   REQUIRE(r.sandboxes.remove("d-1"));
   CHECK(r.sandboxes.get("d-1").error().code == BH_NOT_FOUND);
   CHECK(r.sandboxes.remove("d-1"));  // again

@@ -123,7 +123,7 @@ void add_job_operations(const AddOperation& add) {
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "exec_option_unsupported",
                   "not_enforced",          "pool_full",           "sandbox_ended",
                   "sandbox_not_found",     "sandbox_owned",       "sandbox_state",
-                  "too_many_jobs",         "workspace_refused"};
+                  "too_large",             "too_many_jobs",       "workspace_refused"};
   spec.run = start;
   add(std::move(spec));
 

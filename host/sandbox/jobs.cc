@@ -16,6 +16,7 @@ namespace bh {
 namespace {
 
 constexpr std::size_t kPiece = 64u << 10;
+constexpr std::size_t kLargest = 2u << 20;
 constexpr std::int64_t kFirstLook = 1'000'000;
 constexpr std::int64_t kLongestLook = 20'000'000;
 
@@ -65,6 +66,13 @@ Result<JobRecord> Jobs::start(Call& up, Use use, NewJob job) {
   record.options = job.options;
   record.state = "running";
   record.started_ms = wall_ms();
+  // Kept for a day, also where the kernel takes no such command.
+  if (json::print(record.argv).size() + json::print(record.options).size() > kLargest) {
+    return fail(BH_RESOURCE_EXHAUSTED,
+                "a job's arguments and options are " + std::to_string(kLargest >> 20) +
+                    " MiB at most; put what is longer into a file",
+                "too_large", {{"field", "/argv"}, {"limit", std::to_string(kLargest)}});
+  }
   record.owner = ProcessName::self();
   auto place = this->place(record.persona);
   if (!place) return tl::unexpected(std::move(place).error());
@@ -128,11 +136,10 @@ Result<JobRecord> Jobs::get(const Session& session, const std::string& id) {
 
 Result<std::vector<JobRecord>> Jobs::list(const Session& session, const std::string& sandbox) {
   BH_TRY(records_.lose(wall_ms()));
-  auto all = records_.list(sandbox);
+  auto all = records_.list(sandbox, session.is_operator ? std::string() : session.persona);
   if (!all) return all;
   std::vector<JobRecord> out;
   for (JobRecord& record : *all) {
-    if (!session.is_operator && record.persona != session.persona) continue;
     JobReader::Progress progress;
     if (record.state == "running" && JobReader(root_, record.id, 0).progress(&progress)) {
       record.bytes = progress.bytes;

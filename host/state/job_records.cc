@@ -74,10 +74,12 @@ Result<JobRecord> JobRecords::get(const std::string& id) {
   return record_of(rows->front());
 }
 
-Result<std::vector<JobRecord>> JobRecords::list(const std::string& sandbox) {
+Result<std::vector<JobRecord>> JobRecords::list(const std::string& sandbox,
+                                                const std::string& persona) {
   auto rows = db_.once("SELECT " BH_JOB_COLUMNS
-                       " FROM jobs WHERE ?1='' OR sandbox=?1 ORDER BY started_ms, id",
-                       {sandbox});
+                       " FROM jobs WHERE (?1='' OR sandbox=?1) AND (?2='' OR persona=?2)"
+                       " ORDER BY started_ms, id",
+                       {sandbox, persona});
   if (!rows) return tl::unexpected(std::move(rows).error());
   std::vector<JobRecord> out;
   for (const DbRow& row : *rows) {

@@ -40,7 +40,8 @@ class JobRecords {
   // NOT_FOUND (job_not_found) where there is none.
   Result<JobRecord> get(const std::string& id);
   // In the order in which they were started; an empty sandbox: of all.
-  Result<std::vector<JobRecord>> list(const std::string& sandbox = {});
+  Result<std::vector<JobRecord>> list(const std::string& sandbox = {},
+                                      const std::string& persona = {});
   // Running becomes what `record` says (state, reason, message, exit, ended_ms, bytes, kept_from);
   // false: it was not running any more, or is gone.
   Result<bool> finish(const JobRecord& record);

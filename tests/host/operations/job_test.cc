@@ -60,6 +60,16 @@ bool in_end(Embedder& host, const std::string& job) {
 
 }  // namespace
 
+TEST_CASE("a job that is larger than any command is not even recorded") {
+  Place place;
+  Embedder host(config(place));
+  Answer answer =
+      host.call("job.start", R"({"argv":["true",")" + std::string(3u << 20, 'x') + R"("]})");
+  CHECK(answer.fault.code == BH_RESOURCE_EXHAUSTED);
+  CHECK(answer.fault.has(R"("reason":"too_large","field":"/argv")"));
+  CHECK(host.call("job.list", "{}").items.empty());
+}
+
 TEST_CASE("a job outlives the call that started it") {
   Place place;
   Embedder host(config(place));

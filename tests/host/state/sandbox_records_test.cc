@@ -223,6 +223,8 @@ TEST_CASE("jobs: put, read, finished once; they outlive their sandbox") {
   CHECK(got->ended_ms == 8);
   CHECK(r.jobs.list()->size() == 2);
   CHECK(r.jobs.list("s-2")->size() == 1);
+  CHECK(r.jobs.list({}, "nobody")->empty());
+  CHECK(r.jobs.list({}, r.jobs.list()->front().persona)->size() == 2);
   REQUIRE(r.sandboxes.remove("s-1"));
   CHECK(r.jobs.get("j-1"));
   REQUIRE(r.jobs.remove("j-1"));

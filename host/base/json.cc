@@ -183,23 +183,25 @@ Result<value> parse_clean(std::string_view text) {
   if (ec == bj::error::too_deep) {
     return fail(BH_INVALID_ARGUMENT,
                 "the JSON is nested deeper than " + std::to_string(kMaxDepth) + " levels" + where,
-                "json_depth");
+                "json_depth", {{"remedy", "nest it less deeply"}});
   }
   if (built.too_large) {
-    return fail(BH_INVALID_ARGUMENT, "a number is too large for a double" + where, "json_syntax");
+    return fail(BH_INVALID_ARGUMENT, "a number is too large for a double" + where, "json_syntax",
+                {{"remedy", "send it as text"}});
   }
   if (built.has_duplicate) {
     return fail(BH_INVALID_ARGUMENT,
                 "the key " + quote(built.duplicate) + " stands twice in one object",
-                "json_duplicate_key", {{"field", built.duplicate}});
+                "json_duplicate_key", {{"field", built.duplicate}, {"remedy", "keep one of the two"}});
   }
   if (ec) {
-    return fail(BH_INVALID_ARGUMENT, "not valid JSON" + where + ": " + ec.message(), "json_syntax");
+    return fail(BH_INVALID_ARGUMENT, "not valid JSON" + where + ": " + ec.message(), "json_syntax",
+                {{"remedy", "mend it there"}});
   }
   for (std::size_t i = used; i < text.size(); i++) {
     if (text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && text[i] != '\r') {
       return fail(BH_INVALID_ARGUMENT, "text follows the JSON value at byte " + std::to_string(i),
-                  "json_syntax");
+                  "json_syntax", {{"remedy", "give one value and nothing behind it"}});
     }
   }
   return std::move(parser.handler().root);
@@ -299,7 +301,8 @@ void print_value(std::string& out, const value& v, int indent, int depth) {
 
 Result<value> parse(std::string_view text) {
   if (!utf8::valid(text)) {
-    return fail(BH_INVALID_ARGUMENT, "the JSON is not valid UTF-8", "json_utf8");
+    return fail(BH_INVALID_ARGUMENT, "the JSON is not valid UTF-8", "json_utf8",
+                {{"remedy", "encode its text as UTF-8; bytes that are none go as base64"}});
   }
   if (may_have_surrogates(text)) return parse_clean(without_lone_surrogates(text));
   return parse_clean(text);
@@ -309,7 +312,8 @@ Result<object> parse_object(std::string_view text) {
   auto v = parse(text);
   if (!v) return tl::unexpected(std::move(v).error());
   if (!v->is_object()) {
-    return fail(BH_INVALID_ARGUMENT, "a JSON object is expected here", "json_syntax");
+    return fail(BH_INVALID_ARGUMENT, "a JSON object is expected here", "json_syntax",
+                {{"remedy", "put it in { }"}});
   }
   return std::move(v->get_object());
 }

@@ -58,7 +58,8 @@ Result<std::string> read_small_fd(int fd, const std::string& what, std::size_t l
     if (n < 0) return problem("cannot read " + what + ": " + reason(errno));
     text.append(buffer, static_cast<std::size_t>(n));
     if (text.size() > limit) {
-      return problem(what + " is larger than " + std::to_string(limit) + " bytes");
+      return problem(what + " is larger than " + std::to_string(limit) + " bytes",
+                     "make it smaller; large content goes to a tool as its input or as a file");
     }
   }
 }

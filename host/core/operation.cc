@@ -37,11 +37,17 @@ Error unknown_operation(const Catalogue& catalogue, std::string_view name) {
 }
 
 Result<json::object> checked_arguments(const Catalogue::Entry& entry, std::string_view json) {
+  if (json.size() > kMaxArguments) {
+    return fail(BH_RESOURCE_EXHAUSTED,
+                "the arguments of " + entry.spec.name + " are longer than 64 MiB",
+                "arguments_too_large",
+                {{"remedy", "send large content as the call's input or as attachments"}});
+  }
   auto parsed = json::parse(json.empty() ? std::string_view("{}") : json);
   if (!parsed) return tl::unexpected(parsed.error().within("the arguments of " + entry.spec.name));
   if (!parsed->is_object()) {
     return fail(BH_INVALID_ARGUMENT, "the arguments of " + entry.spec.name + " are not an object",
-                "schema", {{"field", ""}});
+                "schema", {{"field", ""}, {"remedy", "put them in { }"}});
   }
   if (auto ok = entry.args->check(*parsed); !ok) {
     return tl::unexpected(ok.error().within(entry.spec.name));

@@ -74,7 +74,11 @@ class Catalogue {
 // The error for a name that is not there, with the nearest one that is.
 Error unknown_operation(const Catalogue& catalogue, std::string_view name);
 
-// Parses and checks the arguments of one call.
+// The most that JSON arguments may be long: looked at before anything of them is parsed, since a
+// parsed value takes a multiple of its text.
+inline constexpr std::size_t kMaxArguments = 64u << 20;
+
+// Parses and checks the arguments of one call. RESOURCE_EXHAUSTED (arguments_too_large) above that.
 Result<json::object> checked_arguments(const Catalogue::Entry& entry, std::string_view json);
 
 }  // namespace bh

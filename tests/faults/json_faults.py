@@ -18,9 +18,9 @@ ROWS = [
 def cases(place):
     library, cli = Library(place), Cli(place)
     for name, text in ROWS:
-        body = '{"tool": "sandbox_execute", "arguments": ' + text + "}"
+        body = '{"name": "sandbox_execute", "arguments": ' + text + "}"
         yield f"json, {name}: library", lambda body=body: expect.fault(
-            lambda: library.operation("tool.call", body), "INVALID_ARGUMENT", ("json", "schema"))
+            lambda: library.operation("tool.call", body), "INVALID_ARGUMENT", ("json_syntax", "json_duplicate_key", "json_depth", "json_utf8", "schema"))
         yield f"json, {name}: cli", lambda text=text: expect.fault(
             lambda: cli.call("sandbox_execute", text), "INVALID_ARGUMENT")
         yield f"json, {name}: mcp", lambda text=text: over_mcp(place, text)

@@ -37,7 +37,7 @@ def count(answers):
 def library(place):
     way = Library(place)
     answers = way.many([{"operation": "tool.call", "args": json.dumps(
-        {"tool": "sandbox_execute", "arguments": order(i)})} for i in range(COUNT)])
+        {"name": "sandbox_execute", "arguments": order(i)})} for i in range(COUNT)])
     expect.equal("how many answers there are", len(answers), COUNT)
     told = []
     for number, answer in enumerate(answers):

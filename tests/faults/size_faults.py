@@ -72,7 +72,7 @@ def mcp(place):
              b'"sandbox_execute","arguments":{"language":"bash","code":"', b'"}}}\n')
         answer = client.receive()
         error = answer.get("error", {})
-        if error.get("code") not in (-32600, -32700) or "MiB" not in error.get("message", ""):
+        if error.get("code") not in (-32600, -32700) or "bytes" not in error.get("message", ""):
             raise AssertionError(f"the answer was {str(answer)[:300]}")
         peak = expect.peak_kib(client.child.pid)
         client.request("ping", {})

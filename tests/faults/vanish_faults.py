@@ -87,7 +87,7 @@ def embedder_leaves(place, number):
     config = dict(place.config, defaults={"workspace": place.workspace})
     child.stdin.write(json.dumps({"config": config, "calls": [{
         "operation": "tool.call",
-        "args": json.dumps({"tool": "sandbox_execute", "arguments": SLEEP})}]}).encode())
+        "args": json.dumps({"name": "sandbox_execute", "arguments": SLEEP})}]}).encode())
     child.stdin.close()
     begun(place)
     child.send_signal(number)

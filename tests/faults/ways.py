@@ -80,7 +80,7 @@ class Library:
         return answer
 
     def call(self, tool, arguments, persona="default"):
-        return self.operation("tool.call", {"tool": tool, "arguments": arguments}, persona)
+        return self.operation("tool.call", {"name": tool, "arguments": arguments}, persona)
 
 
 class Cli:

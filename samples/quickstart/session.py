@@ -17,6 +17,7 @@ import sys
 
 from mcp_client import Client, ServerGone
 from screen import Screen, dim
+from tenants import created, two_personas
 
 TOOL = "sandbox_execute"
 STATUS_COLOURS = {"enforced": "32", "partial": "33", "unsupported": "33"}
@@ -65,8 +66,8 @@ class Stage:
         self.env.update(HOME=self.home, XDG_DATA_HOME=os.path.join(folder, "data"),
                         XDG_CONFIG_HOME=os.path.join(folder, "config"))
 
-    def start(self):
-        return Client([self.program, "mcp"], self.workspace, self.env, self.log)
+    def start(self, persona="default"):
+        return Client([self.program, "mcp", "--persona", persona], self.workspace, self.env, self.log)
 
     def marked(self):
         """Processes of this machine, seen from outside, that carry this run's mark."""
@@ -117,6 +118,7 @@ def play(stage, screen):
     secrets_and_network(stage, screen, client)
     streamed(screen, client)
     over_time(stage, screen, client)
+    created(screen, client)
     enforcement(screen, report)
 
     screen.step("The client leaves")
@@ -130,6 +132,8 @@ def play(stage, screen):
     screen.check("the workspace and the agent's HOME are as they were left",
                  "bulkheads keep" in answer.text and "remember me" in answer.text, answer.text)
     client.close()
+
+    two_personas(stage, screen)
 
 
 def run(screen, client, language, code, most=12, **options):

@@ -69,6 +69,13 @@ class Stage:
     def start(self, persona="default"):
         return Client([self.program, "mcp", "--persona", persona], self.workspace, self.env, self.log)
 
+    def found(self, name):
+        """Where a file of that name lies below the server's data; empty when it does not."""
+        for folder, _, names in os.walk(os.path.join(self.folder, "data")):
+            if name in names:
+                return os.path.join(folder, name)
+        return ""
+
     def marked(self):
         """Processes of this machine, seen from outside, that carry this run's mark."""
         found = []

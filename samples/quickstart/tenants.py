@@ -1,4 +1,5 @@
 """The part of the session with sandboxes that last, and with two personas beside each other."""
+import os
 import time
 
 
@@ -44,14 +45,17 @@ def two_personas(stage, screen):
     """Alice keeps a file; Bob, another persona of the same host, tries to read it."""
     screen.step("Two personas: Alice keeps a diary, Bob tries to read it")
     alice, bob = stage.start("alice"), stage.start("bob")
-    secret = f"alice's words {stage.mark}"
-    answer = alice.call("sandbox_execute", {"language": "bash", "code":
-                        f"printf %s '{secret}' > ~/diary.txt; echo ~/diary.txt"})
-    path = answer.text.strip()
-    screen.say(f"Alice writes {path}")
+    secret = f"what Alice wrote {stage.mark}"
+    alice.call("sandbox_files", {"operation": "write", "path": "/home/agent/diary.txt",
+                                 "content": secret})
     answer = alice.call("sandbox_execute", {"language": "bash", "code": "cat ~/diary.txt"})
-    screen.check("Alice finds it again", secret in answer.text, answer.text)
+    screen.check("Alice finds her diary in her HOME", secret in answer.text, answer.text)
+    path = stage.found("diary.txt")
+    with open(path, encoding="utf-8") as diary:
+        screen.check(f"outside it can be read: {os.path.relpath(path)}", secret in diary.read())
 
+    answer = bob.call("sandbox_execute", {"language": "bash", "code": "ls ~/diary.txt"})
+    screen.check("Bob's HOME is another one", answer.structured.get("exit_code") != 0, answer.text)
     screen.quote(f"cat {path}", "$")
     answer = bob.call("sandbox_execute", {"language": "bash", "code": f"cat {path}"})
     screen.quote(answer.text, "|", 4)

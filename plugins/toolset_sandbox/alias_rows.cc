@@ -114,7 +114,7 @@ const std::vector<OwnToolRow>& alias_rows() {
       {{"sandbox_reset", "Reset the sandbox",
         "Removes what is in your sandbox: files (everything in the workspace), packages (what "
         "sandbox_install installed) or full (both, HOME and /tmp, and every process).",
-        Effect::changes, {"sandbox.exec/1", "sandbox.kill/1"}, sandbox_reset},
+        Effect::changes, {"host.inspect/1", "sandbox.exec/1", "sandbox.kill/1"}, sandbox_reset},
        kResetInput, nullptr, kResetOutput},
       {{"sandbox_info", "About your sandbox",
         "Tells your sandbox's id, the files of its workspace, its packages and its limits.",

@@ -35,7 +35,8 @@ sdk::Result<json::value> either(const json::object& entry, const char* name, con
     if (const json::value* v = entry.if_contains(key)) return *v;
   }
   return wrong(std::string(name) + " is missing",
-               "/entries/" + std::to_string(i) + "/" + std::string(name));
+               "/entries/" + std::to_string(i) + "/" + std::string(name),
+               "each entry names source and destination");
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ sdk::Result<sdk::ToolResult> sandbox_get_metrics(Request& request) {
 
 sdk::Result<sdk::ToolResult> sandbox_get_endpoint(Request& request) {
   const int64_t port = json::integer(request.args, "port");
-  if (port < 1 || port > 65535) return wrong("port is 1 to 65535", "/port");
+  if (port < 1 || port > 65535) return wrong("port is 1 to 65535", "/port", "give a port number");
   auto id = known_sandbox(request);
   if (!id) return std::move(id).failure();
   auto endpoint = operate(request.call, "sandbox.endpoint", {{"sandbox", *id}, {"port", port}});

@@ -122,8 +122,28 @@ sdk::Result<sdk::ToolResult> sandbox_info(Request& request) {
   return result;
 }
 
+// A workspace that the operator named is somebody's project: emptying it takes the operator's word.
+sdk::Status may_empty_workspace(Request& request) {
+  if (request.shared.options.reset_workspace) return {};
+  auto host = operate(request.call, "host.inspect", {});
+  if (!host) return std::move(host).failure();
+  const json::object* defaults = json::child(*host, "defaults");
+  if (defaults == nullptr) return {};
+  const std::string_view workspace = json::text(*defaults, "workspace");
+  if (workspace.empty()) return {};
+  return sdk::failure(BH_PERMISSION_DENIED,
+                      "the workspace " + std::string(workspace) +
+                          " is a folder of the user's own, and is not emptied",
+                      "workspace_kept", "/level",
+                      "reset packages alone, or let the operator set \"reset_workspace\": true in the "
+                      "configuration of the toolset sandbox");
+}
+
 sdk::Result<sdk::ToolResult> sandbox_reset(Request& request) {
   const std::string level(json::text(request.args, "level", "files"));
+  if (level != "packages") {
+    if (auto st = may_empty_workspace(request); !st) return st.failure();
+  }
   auto outcome = run_script(request, kReset, json::array{level});
   if (!outcome) return std::move(outcome).failure();
   if (*outcome->code != 0) {

@@ -13,4 +13,5 @@ BULKHEAD_PLUGIN(
                 .config_schema(
                     R"({"type":"object","additionalProperties":false,"properties":{)"
                     R"("aliases":{"type":"boolean","description":"Also the tools that Nous documents: sandbox_execute, sandbox_files and so on."},)"
-                    R"("extras":{"type":"boolean","description":"Also what OpenSandbox's tools lack: a time limit for each command, bytes, listing."}}})")));
+                    R"("extras":{"type":"boolean","description":"Also what OpenSandbox's tools lack: a time limit for each command, bytes, listing."},)"
+                    R"("reset_workspace":{"type":"boolean","description":"sandbox_reset may empty a workspace that is a folder of your own. Without it that is refused."}}})")));

@@ -16,6 +16,8 @@ namespace toolset_sandbox {
 struct Options {
   bool aliases = false;  // the names that Nous documents
   bool extras = false;   // what OpenSandbox's tools lack
+  // sandbox_reset may empty a workspace that the operator named, not only one of Bulkhead's making.
+  bool reset_workspace = false;
 };
 
 // What all calls share. Any thread.

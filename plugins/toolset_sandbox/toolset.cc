@@ -37,6 +37,7 @@ SandboxTools::SandboxTools(const sdk::Opening& how) {
   if (auto config = json::parse_object(how.config())) {
     shared_.options.aliases = json::boolean(*config, "aliases");
     shared_.options.extras = json::boolean(*config, "extras");
+    shared_.options.reset_workspace = json::boolean(*config, "reset_workspace");
   }
   for (const ToolRow& row : opensandbox_rows()) {
     ToolSchemas schemas = opensandbox_schemas(row.name);
@@ -102,7 +103,7 @@ sdk::Result<int64_t> milliseconds(const json::object& args, std::string_view key
   const double seconds = json::number(args, key, otherwise);
   if (!(seconds > 0) || seconds > kMost) {
     return wrong(std::string(key) + " is a number of seconds: more than 0, at most 100 years",
-                 "/" + std::string(key));
+                 "/" + std::string(key), "600 is ten minutes");
   }
   return static_cast<int64_t>(std::ceil(seconds * 1000));
 }

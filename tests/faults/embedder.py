@@ -5,6 +5,7 @@
 started before the first answer is awaited."""
 import ctypes
 import json
+import signal
 import sys
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint64, c_void_p, string_at
 
@@ -54,6 +55,8 @@ def words(text):
 
 
 def main():
+    # It waits inside the library, where Python's own handler would not come to its turn.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     library = Library(sys.argv[1])
     order = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     runtime, fault = library.make("bh_runtime_new", *words(json.dumps(order["config"])))

@@ -26,7 +26,7 @@ import size_faults  # noqa: E402
 import type_faults  # noqa: E402
 import unknown_faults  # noqa: E402
 import vanish_faults  # noqa: E402
-from ways import Place  # noqa: E402
+from ways import Fault, Place  # noqa: E402
 
 KINDS = [json_faults, type_faults, unknown_faults, path_faults, disk_faults, backend_faults,
          crash_faults, vanish_faults, load_faults, size_faults]
@@ -60,7 +60,8 @@ def main():
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 failed += 1
-                where = "" if isinstance(error, AssertionError) else traceback.format_exc()
+                told = isinstance(error, (AssertionError, Fault))
+                where = "" if told else traceback.format_exc()
                 print(f"FAIL  {name}: {error!s:.2000}\n{where}", flush=True)
                 try:
                     expect.nothing_left(3)

@@ -21,6 +21,17 @@ class Fault(Exception):
         self.remedy = details.get("remedy", "")
 
 
+def fault_within(way, result):
+    """Raises the fault of a tool's result that is an error; any other result is given back."""
+    if result.get("isError") or result.get("is_error"):
+        meta = result.get("_meta") or result.get("meta") or {}
+        fault = meta.get("bulkhead/fault")
+        if fault is None:
+            raise Broken(f"{way}: an error without its fault: {result}")
+        raise Fault(way, fault["code"], fault["message"], fault.get("details", {}))
+    return result
+
+
 class Broken(Exception):
     """Something that is no answer at all."""
 
@@ -77,6 +88,8 @@ class Library:
         if "fault" in answer:
             fault = answer["fault"]
             raise Fault(self.name, fault["code"], fault["message"], fault["details"])
+        if name == "tool.call":
+            fault_within(self.name, answer["result"])
         return answer
 
     def call(self, tool, arguments, persona="default"):
@@ -97,7 +110,9 @@ class Cli:
 
     def call(self, tool, arguments, persona="default"):
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        code, out, err = self.run("call", tool, text, "--persona", persona, "--json")
+        long = len(text) > 100_000  # more than one argument of a program may be
+        code, out, err = self.run("call", tool, "-" if long else text, "--persona", persona, "--json",
+                                  stdin=text.encode() if long else b"")
         return self.answer(code, out, err)
 
     def answer(self, code, out, err):
@@ -110,7 +125,7 @@ class Cli:
                 raise Broken(f"cli: an error with exit code 0: {said}")
             error = said["error"]
             raise Fault(self.name, error["code"], error["message"], error.get("details", {}))
-        return said
+        return fault_within(self.name, said)
 
 
 class Mcp:
@@ -167,14 +182,7 @@ class Mcp:
             error = message["error"]
             data = error.get("data") or {}
             raise Fault(self.name, error["code"], error["message"], data.get("details", data))
-        result = message["result"]
-        if result.get("isError"):
-            fault = (result.get("_meta") or {}).get("bulkhead/fault")
-            if fault is None:
-                raise Broken(f"mcp: an error without its fault: {result}")
-            text = "".join(part.get("text", "") for part in result["content"])
-            raise Fault(self.name, fault["code"], text, fault.get("details", {}))
-        return result
+        return fault_within(self.name, message["result"])
 
     def close(self):
         """EOF, and the exit code."""

@@ -151,6 +151,28 @@ TEST_CASE("nous info: the persona's own sandbox, which can be used by its id fro
   CHECK(t.code == BH_OK);
 }
 
+TEST_CASE("nous reset: a workspace of the user's own is emptied only with the operator's word") {
+  const std::string own = R"({"persona":"p","defaults":{"network":"off","workspace":"/src/project"}})";
+  Nous t;
+  t.gives("host.inspect", own);
+  t.exec_gives(exited(kFine));
+  for (const char* args : {"{}", R"({"level":"files"})", R"({"level":"full"})"}) {
+    t.call("sandbox_reset", args);
+    CHECK(t.code == BH_PERMISSION_DENIED);
+    CHECK(t.runs("sandbox.exec") == 0);
+  }
+  t.call("sandbox_reset", R"({"level":"packages"})");
+  CHECK(t.code == BH_OK);
+  CHECK(t.runs("sandbox.exec") == 1);
+
+  Tools permitted(R"({"aliases":true,"reset_workspace":true})");
+  permitted.gives("host.inspect", own);
+  permitted.exec_gives(exited(kFine));
+  permitted.call("sandbox_reset", "{}");
+  CHECK(permitted.code == BH_OK);
+  CHECK(permitted.runs("sandbox.exec") == 1);
+}
+
 TEST_CASE("nous reset: files, packages, or all and the sandbox with it") {
   Nous t;
   t.gives("sandbox.kill", "{}");

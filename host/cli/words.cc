@@ -13,14 +13,16 @@ struct Verb {
   std::string_view words;
 };
 
-constexpr std::array<Verb, 9> kVerbs = {{{"plugin.list", "`bulkhead plugins`"},
+constexpr std::array<Verb, 11> kVerbs = {{{"plugin.list", "`bulkhead plugins`"},
                                          {"tool.list", "`bulkhead tools`"},
                                          {"tool.call", "`bulkhead call`"},
                                          {"host.inspect", "`bulkhead doctor`"},
                                          {"operation.list", "`bulkhead --help`"},
                                          {"sandbox.plan", "`bulkhead doctor`"},
                                          {"sandbox.exec", "`bulkhead run`"},
-                                         {"sandbox.list", "`bulkhead call sandbox_info`"},
+                                         {"sandbox.list", "`bulkhead call sandbox_list`"},
+                                         {"files.list", "`bulkhead call files_list`"},
+                                         {"job.list", "the tool that started it"},
                                          {"sandbox.kill", "`bulkhead call sandbox_kill`"}}};
 
 bool starts(std::string_view text, std::string_view with) {

@@ -113,8 +113,8 @@ TEST_CASE("create: a network policy becomes a mode that must be enforced, or is 
   CHECK(network("{}") == R"({"mode":"off"})");
   CHECK(network(R"({"defaultAction":"deny","egress":[]})") == R"({"mode":"off"})");
   CHECK(network(R"({"default_action":"allow"})") == R"({"mode":"unrestricted"})");
-  CHECK(network(R"({"egress":[{"action":"allow","target":"pypi.org"}]})") ==
-        R"({"mode":"allowed_hosts","allow":["pypi.org"]})");
+  CHECK(network(R"({"egress":[{"action":"allow","target":"packages.example.org"}]})") ==
+        R"({"mode":"allowed_hosts","allow":["packages.example.org"]})");
   for (const char* bad :
        {R"({"defaultAction":"allow","egress":[{"action":"deny","target":"a"}]})",
         R"({"egress":[{"action":"allow","target":"*.a"},{"action":"deny","target":"b.a"}]})"}) {

@@ -9,8 +9,12 @@ Result<json::object> find_image(const SandboxSettings& settings, const std::stri
   for (const auto& [other, what] : settings.images) known += (known.empty() ? "" : ", ") + other;
   return fail(BH_NOT_FOUND,
               "there is no image " + json::quote(name) + "; known are: " +
-                  (known.empty() ? "none" : known) + " (\"images\" in the configuration names them)",
-              "image_unknown", {{"field", "/image"}, {"image", name}, {"known", known}});
+                  (known.empty() ? "none" : known),
+              "image_unknown",
+              {{"field", "/image"},
+               {"image", name},
+               {"known", known},
+               {"remedy", "take one of those; \"images\" in the configuration names them"}});
 }
 
 void report_image(json::object& report, const std::string& name) {

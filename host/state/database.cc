@@ -48,31 +48,36 @@ Failure Database::failed(int code) {
     case SQLITE_NOTADB:
       return fail(BH_DATA_LOSS,
                   "the record of all sandboxes, " + file + ", is damaged (" + said +
-                      "); put a copy in its place, or move it away with its -wal and -shm files to "
-                      "start without any sandbox",
-                  "state_damaged", {{"file", file}});
+                      ")",
+                  "state_damaged",
+                  {{"file", file},
+                   {"remedy", "put a copy in its place, or move it away with its -wal and -shm files to "
+                              "start without any sandbox"}});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return fail(BH_UNAVAILABLE,
                   "another process has been writing to " + file +
-                      " for a long time; try again, or end a host that is stopped",
-                  "state_busy", {{"file", file}});
+                      " for a long time",
+                  "state_busy",
+                  {{"file", file}, {"remedy", "try again, or end a host that is stopped"}});
     case SQLITE_NOMEM:
-      return fail(BH_RESOURCE_EXHAUSTED, "there is not enough memory to use " + file, "memory");
+      return fail(BH_RESOURCE_EXHAUSTED, "there is not enough memory to use " + file, "memory",
+                  {{"file", file}, {"remedy", "free some memory, or give the process more"}});
     default:
       break;
   }
   if ((code & 0xff) == SQLITE_FULL || ((code & 0xff) == SQLITE_IOERR && out_of_room(system))) {
     return fail(BH_RESOURCE_EXHAUSTED,
-                "there is no room to write to " + file + "; free some on that disk and try again",
-                "state_full", {{"file", file}});
+                "the disk is full: there is no room to write to " + file, "state_full",
+                {{"file", file}, {"remedy", "free some room on that disk and try again"}});
   }
   if ((code & 0xff) == SQLITE_READONLY || (code & 0xff) == SQLITE_PERM ||
       (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_IOERR) {
     return fail(system != 0 ? code_of_errno(system) : BH_FAILED_PRECONDITION,
-                "the record of all sandboxes, " + file + ", cannot be used (" + said +
-                    "); it must be yours, on a local disk that can be written to",
-                "state_unusable", {{"file", file}});
+                "the record of all sandboxes, " + file + ", cannot be used (" + said + ")",
+                "state_unusable",
+                {{"file", file},
+                 {"remedy", "it must be yours, on a local disk that can be written to"}});
   }
   return fail(BH_INTERNAL, file + ": " + said, "state_unusable", {{"file", file}});
 }
@@ -140,8 +145,9 @@ Result<void> Database::migrate() {
     return fail(BH_FAILED_PRECONDITION,
                 path() + " was written by a later version of Bulkhead (its version is " +
                     std::to_string(version) + ", this one knows " + std::to_string(known) +
-                    "); use that version, or another data_root",
-                "state_newer", {{"file", path()}});
+                    ")",
+                "state_newer",
+                {{"file", path()}, {"remedy", "use that version, or another data_root"}});
   }
   for (; version < known; version++) {
     auto done = exec("BEGIN IMMEDIATE;" + std::string(kSchemaSteps[version]) +

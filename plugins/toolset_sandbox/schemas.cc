@@ -134,13 +134,14 @@ json::object accepted(const json::object& input) {
   return out;
 }
 
-std::vector<std::string> keys_that_are_no_text(const json::object& input) {
-  std::vector<std::string> out;
+std::vector<KeyOfType> keys_that_are_no_text(const json::object& input) {
+  std::vector<KeyOfType> out;
   const json::object* defs = json::child(input, "$defs");
   for (const auto& member : input.at("properties").get_object()) {
     bool nullable = false;
     const json::object* schema = plain(member.value().get_object(), defs, nullable);
-    if (json::text(*schema, "type") != "string") out.emplace_back(member.key());
+    const std::string_view type = json::text(*schema, "type");
+    if (type != "string") out.push_back({std::string(member.key()), std::string(type)});
   }
   return out;
 }

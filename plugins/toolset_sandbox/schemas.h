@@ -24,7 +24,12 @@ ToolSchemas opensandbox_schemas(std::string_view tool);
 // keys that nobody knows are refused by name at every level.
 json::object accepted(const json::object& input);
 
+struct KeyOfType {
+  std::string key;
+  std::string type;  // in JSON Schema's words
+};
+
 // The keys of `input` that are no texts: one that still is a text after decoding is refused.
-std::vector<std::string> keys_that_are_no_text(const json::object& input);
+std::vector<KeyOfType> keys_that_are_no_text(const json::object& input);
 
 }  // namespace toolset_sandbox

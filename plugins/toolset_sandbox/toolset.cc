@@ -74,11 +74,11 @@ void SandboxTools::add_row(const ToolRow& row, const json::object& input,
           sdk::Blobs blobs) -> sdk::Result<sdk::ToolResult> {
         auto args = json::parse_object(text);
         if (!args) return std::move(args).failure();
-        for (const std::string& key : not_text) {
+        for (const auto& [key, type] : not_text) {
           const json::value* v = args->if_contains(key);
           if (v != nullptr && v->is_string()) {
-            return wrong(key + " is a text that is not the JSON of what is due here", "/" + key,
-                         "give the value itself, or its JSON text");
+            return wrong(key + ": expected " + type + ", got a text that is no JSON of that", "/" + key,
+                         "give the " + type + " itself, or its JSON text");
           }
         }
         Request request{call, *std::move(args), blobs, shared_};

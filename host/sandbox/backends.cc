@@ -23,9 +23,12 @@ Backends::Backends(const DataRoot& root, const SandboxSettings& settings, Find f
 Result<std::string> Backends::choose(const std::string& wished) const {
   if (!wished.empty() && wished == kUnisolated && !settings_.allow_unisolated) {
     return fail(BH_PERMISSION_DENIED,
-                "the backend \"process\" isolates nothing and is not permitted here; the operator "
-                "permits it with \"isolation\": {\"allow_unisolated\": true} in the configuration",
-                "backend_not_permitted", {{"field", "/backend"}, {"backend", wished}});
+                "the backend \"process\" isolates nothing and is not permitted here",
+                "backend_not_permitted",
+                {{"field", "/backend"},
+                 {"backend", wished},
+                 {"remedy", "the operator permits it with \"isolation\": {\"allow_unisolated\": true} in "
+                            "the configuration"}});
   }
   if (!wished.empty()) return wished;
   if (!settings_.backend.empty()) {
@@ -126,8 +129,12 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::
   }
   auto found = find_(*name);
   if (!found && found.error().code == BH_NOT_FOUND) {
+    std::string known;
+    for (const std::string& other : names_()) known += (known.empty() ? "" : ", ") + other;
     return fail(BH_NOT_FOUND,
-                "there is no isolation backend " + json::quote(*name), "backend_unavailable",
+                "there is no isolation backend " + json::quote(*name) + "; known are: " +
+                    (known.empty() ? "none" : known),
+                "backend_unavailable",
                 {{"field", "/backend"},
                  {"backend", *name},
                  {"remedy", "plugin.list names those that there are"}});

@@ -147,8 +147,8 @@ TEST_CASE("nothing of the library's operations and arguments is left in what peo
        "bulkhead: the profile " + rules +
            " at /files: expected at most 1024 items, got 1025 (give at most 1024 items)\n"},
       {{"run", "--backend", "nono", "--", "true"},
-       "bulkhead: --backend: there is no isolation backend \"nono\" (`bulkhead plugins` names those "
-       "that there are)\n"},
+       "bulkhead: --backend: there is no isolation backend \"nono\"; known are: bwrap, process (`bulkhead plugins` names "
+       "those that there are)\n"},
       {{"call", "nothing"},
        "bulkhead: there is no tool \"nothing\" (`bulkhead tools` names those that there are)\n"},
       {{"tools", "--config", config},

@@ -115,7 +115,9 @@ void add_files_operations(const AddOperation& add) {
   spec.result_schema =
       R"({"type":"object","properties":{"path":{"type":"string"},"size":{"type":"integer"},"etag":{"type":"string"}}})";
   spec.input = kContentInput;
-  spec.reasons = {"etag_mismatch", "file_exists", "path_invalid", "quota", "store_unavailable"};
+  spec.reasons = {"etag_mismatch", "file_exists",  "is_folder",
+                  "not_a_folder",  "path_invalid", "quota",
+                  "store_unavailable"};
   spec.run = put;
   add(std::move(spec));
 
@@ -156,7 +158,7 @@ void add_files_operations(const AddOperation& add) {
       R"({"type":"object","properties":{"count":{"type":"integer"},"next":{"type":["string","null"],"description":"`after` of the next page; null: there is none."}}})";
   spec.output = "items {path, kind, size, etag, media_type, modified_ms}";
   spec.repeatable = true;
-  spec.reasons = {"file_not_found", "path_invalid", "store_unavailable"};
+  spec.reasons = {"file_not_found", "not_a_folder", "path_invalid", "store_unavailable"};
   spec.run = list;
   add(std::move(spec));
 
@@ -166,7 +168,7 @@ void add_files_operations(const AddOperation& add) {
   spec.args_schema = R"({"type":"object","required":["path"],"properties":{)" + path +
                      R"(,"recursive":{"type":"boolean","description":"A folder that is not empty, too."}}})";
   spec.result_schema = R"({"type":"object","properties":{"path":{"type":"string"}}})";
-  spec.reasons = {"file_not_found", "path_invalid", "store_unavailable"};
+  spec.reasons = {"file_not_found", "not_empty", "path_invalid", "store_unavailable"};
   spec.run = remove;
   add(std::move(spec));
 }

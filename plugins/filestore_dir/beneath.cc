@@ -83,8 +83,8 @@ sdk::Failure system_failure(int error, const char* doing, std::string_view path)
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return failure(BH_NOT_FOUND, "the store has no " + sdk::json_quote(path), "no_file", "path",
-                     "list the folder to see what is there");
+      return failure(BH_NOT_FOUND, "the store has no " + sdk::json_quote(path), "file_not_found",
+                     "path", "list the folder to see what is there");
     case ELOOP:
       return failure(BH_FAILED_PRECONDITION, what + "it is a link, or leads through one", "link",
                      "path", "have the operator take links out of the store's folder");

@@ -56,7 +56,7 @@ Status Store::list(sdk::Call& call, std::string_view path, bool recursive, std::
   auto entry = open_entry(place_->files(), std::string(path));
   if (!entry) return std::move(entry).failure();
   if (!entry->folder()) {
-    return failure(BH_FAILED_PRECONDITION, sdk::json_quote(path) + " is a file", "not_folder",
+    return failure(BH_FAILED_PRECONDITION, sdk::json_quote(path) + " is a file", "not_a_folder",
                    "path", "list the folder that it is in, or stat it");
   }
   return Listing(call, *place_, recursive, each).run(entry->fd.get(), "", after, kMaxParts);
@@ -92,7 +92,7 @@ Status Store::read(sdk::Call& call, std::string_view path, int64_t offset, int64
     if (n < 0) return system_failure(errno, "read", path);
     if (n == 0) {
       return failure(BH_ABORTED, sdk::json_quote(path) + " was cut short while it was read",
-                     "changed", "path", "read it again");
+                     "file_changed", "path", "read it again");
     }
     if (auto st = call.emit(BH_STREAM_DATA, {buffer.get(), static_cast<size_t>(n)}); !st) return st;
     offset += n;

@@ -24,7 +24,7 @@ sdk::Result<Target> look(const Place& place, const std::string& path) {
   if (!fd && errno == ENOENT) return out;
   if (!fd && errno == ENOTDIR) {
     return failure(BH_FAILED_PRECONDITION,
-                   "a file stands where " + sdk::json_quote(path) + " needs a folder", "not_folder",
+                   "a file stands where " + sdk::json_quote(path) + " needs a folder", "not_a_folder",
                    "path", "take another path, or remove that file");
   }
   if (!fd || ::fstat(fd.get(), &out.about) != 0) return system_failure(errno, "write", path);
@@ -44,13 +44,13 @@ sdk::Result<Target> look(const Place& place, const std::string& path) {
 Status check_etag(std::string_view wanted, const Target& target, std::string_view path) {
   if (wanted.empty() || (wanted == "*" && !target.there)) return {};
   if (wanted == "*") {
-    return failure(BH_ALREADY_EXISTS, sdk::json_quote(path) + " is there already", "exists",
+    return failure(BH_ALREADY_EXISTS, sdk::json_quote(path) + " is there already", "file_exists",
                    "if_etag", "take another name, or give the etag that it has");
   }
   const std::string has = target.there ? etag_of(target.about) : std::string();
   if (wanted == has) return {};
   sdk::JsonObject details;
-  details.text("reason", "etag").text("field", "if_etag").text("etag", has);
+  details.text("reason", "etag_mismatch").text("field", "if_etag").text("etag", has);
   details.text("remedy", "read the file again, and write with the etag that it has then");
   return sdk::Failure(BH_ABORTED,
                       sdk::json_quote(path) + (target.there ? " has been changed" : " is not there"),

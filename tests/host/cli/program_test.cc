@@ -431,8 +431,15 @@ TEST_CASE("a tool's answer goes to stdout") {
   CHECK(has(ran.out, "from inside"));
   ran = stage.run({"call", "sandbox_run", R"({"argv":["echo","x"]})", "--json"});
   CHECK(parse_object_or_empty(ran.out).contains("content"));
-  // The workspace lies below /tmp, as a mount: it is emptied and stays.
+  // The workspace is the user's own: it is emptied with the operator's word alone.
   stage.dir.write("project/sub/left", "x");
+  ran = stage.run({"call", "sandbox_reset", R"({"level":"full"})"});
+  CHECK(ran.code == 125);
+  CHECK(has(ran.err, "reset_workspace"));
+  CHECK(stage.dir.read("project/sub/left") == "x");
+  stage.dir.write("config/bulkhead/config.json",
+                  R"({"toolsets":{"config":{"sandbox":{"aliases":true,"extras":true,"reset_workspace":true}}}})");
+  // It lies below /tmp, as a mount: it is emptied and stays.
   ran = stage.run({"call", "sandbox_reset", R"({"level":"full"})"});
   CAPTURE(ran.out);
   CHECK(ran.code == 0);

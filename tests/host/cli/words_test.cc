@@ -22,7 +22,7 @@ TEST_CASE("operations become verbs, and what others said stays") {
         "`bulkhead tools` names those that there are");
   CHECK(in_cli_words("plugin.list says where they were looked for") ==
         "`bulkhead plugins` says where they were looked for");
-  CHECK(in_cli_words("look at sandbox.list.") == "look at `bulkhead call sandbox_info`.");
+  CHECK(in_cli_words("look at sandbox.list.") == "look at `bulkhead call sandbox_list`.");
   CHECK(in_cli_words("there is no tool \"tool.list\"") == "there is no tool \"tool.list\"");
   CHECK(in_cli_words("my.tool.list, tool.lists and /x/tool.list") ==
         "my.tool.list, tool.lists and /x/tool.list");

@@ -69,7 +69,7 @@ TEST_CASE("if_etag is honoured, and what it refuses changes nothing") {
   StoreAt store(at.path);
   const Answer missing = store.put("f", "x", "0123");
   CHECK(missing.code == BH_ABORTED);
-  CHECK(missing.has("\"reason\":\"etag\""));
+  CHECK(missing.has("\"reason\":\"etag_mismatch\""));
   const std::string first = store.put("f", "one", "*").etag;
   const Answer there = store.put("f", "two", "*");
   CHECK(there.code == BH_ALREADY_EXISTS);
@@ -98,13 +98,13 @@ TEST_CASE("what is missing or of another kind is told by its reason") {
   for (const Answer& a : {store.get("none"), store.stat("a/none"), store.remove("a/b/none"),
                           store.remove("x/y"), store.get("a/b/f/g")}) {
     CHECK(a.code == BH_NOT_FOUND);
-    CHECK(a.has("no_file"));
+    CHECK(a.has("file_not_found"));
   }
   CHECK(store.get("a/b").has("is_folder"));
   CHECK(store.put("a/b", "x").has("is_folder"));
-  CHECK(store.put("a/b/f/g", "x").has("not_folder"));
+  CHECK(store.put("a/b/f/g", "x").has("not_a_folder"));
   std::vector<Entry> none;
-  CHECK(store.list("a/b/f", none).has("not_folder"));
+  CHECK(store.list("a/b/f", none).has("not_a_folder"));
   CHECK(store.remove("a").has("not_empty"));
   for (const char* path : {"", "/a", "a/", "a//b", ".", "a/..", "../a", "a/./b", "\xff"}) {
     INFO("path " << path);

@@ -1,0 +1,89 @@
+"""Runs the measurements of this folder against a build and prints them as JSON. See README.md."""
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 40
+# What `bulkhead run` does for one command, as far as bubblewrap's own options can say it.
+SIMILAR = ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--new-session",
+           "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+           "--tmpfs", "/tmp", "--clearenv"]
+
+
+def milliseconds(argv, **options):
+    started = time.perf_counter()
+    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **options)
+    return (time.perf_counter() - started) * 1000
+
+
+def commands(program, place):
+    """One command: bubblewrap and we in turn, so that both meet the same machine."""
+    env = dict(os.environ, HOME=os.path.join(place, "home"),
+               XDG_DATA_HOME=os.path.join(place, "data"))
+    workspace = os.path.join(place, "workspace")
+    for folder in (env["HOME"], workspace):
+        os.makedirs(folder)
+    ours = [program, "run", "--", "true"]
+    theirs = SIMILAR + ["--bind", workspace, workspace, "--chdir", workspace, "true"]
+    times = {"ours": [], "theirs": []}
+    for _ in range(3):
+        milliseconds(ours, cwd=workspace, env=env)
+    for _ in range(ROUNDS):
+        times["ours"].append(milliseconds(ours, cwd=workspace, env=env))
+        times["theirs"].append(milliseconds(theirs, cwd=workspace))
+    version = [milliseconds([program, "version"], env=env) for _ in range(ROUNDS)]
+    ours, theirs = (statistics.median(times[who]) for who in ("ours", "theirs"))
+    return {"run_true_ms": round(ours, 2), "bwrap_true_ms": round(theirs, 2),
+            "run_true_per_bwrap": round(ours / theirs, 2),
+            "program_start_ms": round(statistics.median(version), 2)}
+
+
+def bytes_through(program, place, gibibytes=1):
+    """1 GiB through stdin and stdout of a command in a sandbox, and through a pipe."""
+    env = dict(os.environ, HOME=os.path.join(place, "home"),
+               XDG_DATA_HOME=os.path.join(place, "data"))
+    workspace = os.path.join(place, "workspace")
+    source = f"head -c {gibibytes << 30} /dev/zero"
+    seconds = {}
+    for name, command in (("pipe", f"{source} | cat | cat > /dev/null"),
+                          ("sandbox", f"{source} | {program} run -- cat > /dev/null")):
+        seconds[name] = milliseconds(["sh", "-c", command], cwd=workspace, env=env) / 1000
+    return {"gib_pipe_s": round(seconds["pipe"], 2), "gib_sandbox_s": round(seconds["sandbox"], 2),
+            "gib_sandbox_rate_per_pipe": round(seconds["pipe"] / seconds["sandbox"], 2)}
+
+
+def machine():
+    model = "unknown"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(),
+            "load_before": round(os.getloadavg()[0], 2)}
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    program = os.path.join(build, "bin/bulkhead")
+    told = {"machine": machine()}
+    stage = os.path.join(build, "bench")
+    os.makedirs(stage, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=stage) as place:
+        calls = subprocess.run(
+            [os.path.join(build, "tests/bench/bench_calls"),
+             os.path.join(build, "samples/plugins"), os.path.join(place, "calls")],
+            check=True, capture_output=True, text=True)
+        told["calls"] = json.loads(calls.stdout)
+        told["commands"] = commands(program, place)
+        told["bytes"] = bytes_through(program, place)
+    print(json.dumps(told, indent=2))
+
+
+if __name__ == "__main__":
+    main()

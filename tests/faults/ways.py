@@ -1,6 +1,7 @@
 """The three ways in, with one shape: call(tool, arguments) gives a result or raises Fault."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -57,7 +58,12 @@ class Place:
             "XDG_CONFIG_HOME": os.path.join(top, "config")}
 
     def start(self, argv, **options):
-        return subprocess.Popen(argv, cwd=self.workspace, env=self.environment,
+        # What starts the suite may ignore signals (nohup, a shell's background), and that is inherited.
+        def default_signals():
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
+
+        return subprocess.Popen(argv, preexec_fn=default_signals, cwd=self.workspace, env=self.environment,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, **options)
 

@@ -437,7 +437,7 @@ TEST_CASE("a tool's answer goes to stdout") {
   CHECK(ran.code == 125);
   CHECK(has(ran.err, "reset_workspace"));
   CHECK(stage.dir.read("project/sub/left") == "x");
-  stage.dir.write("config/bulkhead/config.json",
+  stage.dir.write("home/.config/bulkhead/config.json",
                   R"({"toolsets":{"config":{"sandbox":{"aliases":true,"extras":true,"reset_workspace":true}}}})");
   // It lies below /tmp, as a mount: it is emptied and stays.
   ran = stage.run({"call", "sandbox_reset", R"({"level":"full"})"});

@@ -7,14 +7,33 @@
 
 namespace bh {
 
-Result<void> Catalogue::add(OperationSpec spec) {
-  Schema::Options closed;
-  closed.closed = true;
-  auto schema = Schema::compile(spec.args_schema, closed);
-  if (!schema) return tl::unexpected(schema.error().within("the schema of " + spec.name));
+Result<std::shared_ptr<const Schema>> LateSchema::of(const std::string& text) const {
+  std::call_once(once_, [&] {
+    Schema::Options closed;
+    closed.closed = true;
+    auto schema = Schema::compile(text, closed);
+    if (schema) {
+      schema_ = std::move(*schema);
+    } else {
+      error_ = std::move(schema).error();
+    }
+  });
+  if (schema_ == nullptr) return tl::unexpected(error_);
+  return schema_;
+}
+
+Result<std::shared_ptr<const Schema>> Catalogue::Entry::args() const {
+  auto schema = late->of(spec.args_schema);
+  if (schema) return schema;
+  // A fault of ours, whatever the caller sent.
+  Error error = schema.error().within("the schema of " + spec.name);
+  error.code = BH_INTERNAL;
+  return tl::unexpected(std::move(error));
+}
+
+void Catalogue::add(OperationSpec spec) {
   std::string name = spec.name;
-  entries_.insert_or_assign(name, Entry{std::move(spec), std::move(*schema)});
-  return {};
+  entries_.insert_or_assign(std::move(name), Entry{std::move(spec), std::make_shared<LateSchema>()});
 }
 
 const Catalogue::Entry* Catalogue::find(std::string_view name) const {
@@ -49,7 +68,9 @@ Result<json::object> checked_arguments(const Catalogue::Entry& entry, std::strin
     return fail(BH_INVALID_ARGUMENT, "the arguments of " + entry.spec.name + " are not an object",
                 "schema", {{"field", ""}, {"remedy", "put them in { }"}});
   }
-  if (auto ok = entry.args->check(*parsed); !ok) {
+  auto schema = entry.args();
+  if (!schema) return tl::unexpected(std::move(schema).error());
+  if (auto ok = (*schema)->check(*parsed); !ok) {
     return tl::unexpected(ok.error().within(entry.spec.name));
   }
   return std::move(parsed->get_object());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,14 +54,28 @@ struct OperationSpec {
   std::function<Result<void>(Call&, const Arguments&)> run;
 };
 
+// A schema that is compiled when it is first needed: a host has dozens of operations, most processes
+// use few, and compiling them all would be half of a start. [any]
+class LateSchema {
+ public:
+  // `text` has to outlive this. INTERNAL where it is faulty.
+  Result<std::shared_ptr<const Schema>> of(const std::string& text) const;
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::shared_ptr<const Schema> schema_;
+  mutable Error error_;
+};
+
 class Catalogue {
  public:
-  // Compiles the schema; INTERNAL with the operation's name where one is faulty.
-  Result<void> add(OperationSpec spec);
+  void add(OperationSpec spec);
 
   struct Entry {
     OperationSpec spec;
-    std::shared_ptr<const Schema> args;
+    std::shared_ptr<const LateSchema> late;
+    // What the arguments are held to; INTERNAL with the operation's name where it is faulty. [any]
+    Result<std::shared_ptr<const Schema>> args() const;
   };
   // "sandbox.exec" or "sandbox.exec/1"; null where there is none. [any]
   const Entry* find(std::string_view name) const;

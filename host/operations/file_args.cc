@@ -26,7 +26,9 @@ Result<SandboxFiles> files_of(Call& call, const json::object& args) {
   if (!args.contains("sandbox")) {
     if (const json::value* profile = args.if_contains("profile")) {
       const Catalogue::Entry* plan = catalogue().find("sandbox.plan");
-      BH_TRY(plan->args->check(json::object{{"profile", *profile}}));
+      auto schema = plan->args();
+      if (!schema) return tl::unexpected(std::move(schema).error());
+      BH_TRY((*schema)->check(json::object{{"profile", *profile}}));
     }
     auto own = sandboxes.use_default(call, wish_of(args));
     if (!own) return tl::unexpected(std::move(own).error());

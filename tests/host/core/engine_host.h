@@ -73,7 +73,7 @@ class EngineHost {
         R"({"type":"object","properties":{"n":{"type":"integer"},"text":{"type":"string"}}})";
     spec.lane = lane;
     spec.run = [body = std::move(body)](Call& call, const bh::Arguments&) { return body(call); };
-    added = added && catalogue.add(std::move(spec));
+    catalogue.add(std::move(spec));
   }
 
   bh::RunOptions options(std::uint64_t tag = 1, std::int64_t timeout_ms = 0) const {
@@ -149,7 +149,6 @@ class EngineHost {
   }
 
   bh::Catalogue catalogue;
-  bool added = true;
   std::shared_ptr<bh::Engine> engine;
   std::shared_ptr<bh::EventQueue> queue;
   std::shared_ptr<const bh::Session> session = std::make_shared<bh::Session>();

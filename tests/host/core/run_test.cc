@@ -12,7 +12,6 @@ TEST_CASE("a run ends with its result, or with null where it gave none") {
   EngineHost host;
   host.add("t.result", [](bh::Call& call) { return call.set_result(R"({"a":1})"); });
   host.add("t.nothing", [](bh::Call&) -> bh::Result<void> { return {}; });
-  REQUIRE(host.added);
   auto one = host.run("t.result");
   CHECK(one.last == BH_EVENT_RESULT);
   CHECK(one.result == R"({"a":1})");
@@ -253,5 +252,22 @@ TEST_CASE("close ends what is going on") {
     REQUIRE(event);
     CHECK(event->kind == BH_EVENT_FAULT);
     CHECK(event->fault.code == BH_CANCELLED);
+  }
+}
+
+TEST_CASE("an operation with a faulty schema is refused by its name when it is called, by every caller") {
+  bh::Catalogue catalogue;
+  bh::OperationSpec spec;
+  spec.name = "broken.one";
+  spec.args_schema = R"({"type":"object","properties":{"a":{"no_such_keyword":1}}})";
+  catalogue.add(std::move(spec));
+  const auto* entry = catalogue.find("broken.one");
+  REQUIRE(entry != nullptr);
+  for (int i = 0; i < 2; i++) {
+    auto checked = bh::checked_arguments(*entry, "{}");
+    REQUIRE_FALSE(checked);
+    CHECK(checked.error().code == BH_INTERNAL);
+    CHECK(checked.error().message.find("broken.one") != std::string::npos);
+    CHECK(checked.error().message.find("no_such_keyword") != std::string::npos);
   }
 }

@@ -113,7 +113,11 @@ using Named = std::map<std::string, std::string>;
 
 Named names_in(std::string_view group, const std::map<std::string, json::object>& config) {
   Named out;
-  for (const auto& [name, value] : config) out[name] = "/" + std::string(group) + "/config/" + name;
+  for (const auto& [name, value] : config) {
+    std::string& field = out[name];
+    field = "/";
+    field.append(group).append("/config/").append(name);
+  }
   return out;
 }
 

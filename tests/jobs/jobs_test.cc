@@ -153,6 +153,11 @@ TEST_CASE("the owner is killed: who follows hears it at once, the job is lost, n
   bh_run* run = nullptr;
   REQUIRE(bh_start(host.session, request, host.queue, 9, &run, nullptr) == BH_OK);
   REQUIRE(soon([] { return runs("98762.5"); }));
+  // What the owner has not read from the command's pipe yet goes with it.
+  Embedder looker(config(here.path));
+  REQUIRE(soon([&] {
+    return number(object(looker.call("job.get", of(owner.job())).result), "bytes") == 3;
+  }));
   owner.kill();
   const Answer all = host.finish(9);
   bh_run_free(run);
@@ -217,9 +222,13 @@ TEST_CASE("64 jobs at once, each with its own output and exit") {
     jobs.push_back(member(answer, "job"));
   }
   int running = 0;
+  std::string others;
   for (const auto& item : host.call("job.list", "{}").items) {
-    running += json::text(object(item), "state") == "running";
+    const bool runs = json::text(object(item), "state") == "running";
+    running += runs ? 1 : 0;
+    if (!runs) others += std::string(item) + "\n";
   }
+  INFO(others);
   CHECK(running == 64);
   REQUIRE(host.call("sandbox.exec", sh("touch go")).last == BH_EVENT_RESULT);
   for (int i = 0; i < 64; i++) {

@@ -30,7 +30,8 @@ JobWatch::JobWatch(const DataRoot& root, const std::string& job, const ProcessNa
 
 bh_status JobWatch::wait(Call& call) {
   if (bh_status stop = call.stop_reason()) return stop;
-  std::array<pollfd, 3> fds{pollfd{call.cancel_fd(), POLLIN, 0}, pollfd{changes_.get(), POLLIN, 0},
+  std::array<pollfd, 3> fds{pollfd{static_cast<int>(call.cancel_fd()), POLLIN, 0},
+                            pollfd{changes_.get(), POLLIN, 0},
                             pollfd{owner_.get(), POLLIN, 0}};
   (void)::poll(fds.data(), fds.size(), changes_ ? -1 : kLookMs);
   // How much is not told: all that waited is one reason to look.

@@ -1,49 +1,12 @@
 #include "cli/problem.h"
 
+#include <bulkhead/code_name.hpp>
+
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/text.h"
 
 namespace bh::cli {
-
-std::string_view status_name(bh_status code) {
-  switch (code) {
-    case BH_OK:
-      return "OK";
-    case BH_CANCELLED:
-      return "CANCELLED";
-    case BH_INVALID_ARGUMENT:
-      return "INVALID_ARGUMENT";
-    case BH_DEADLINE_EXCEEDED:
-      return "DEADLINE_EXCEEDED";
-    case BH_NOT_FOUND:
-      return "NOT_FOUND";
-    case BH_ALREADY_EXISTS:
-      return "ALREADY_EXISTS";
-    case BH_PERMISSION_DENIED:
-      return "PERMISSION_DENIED";
-    case BH_RESOURCE_EXHAUSTED:
-      return "RESOURCE_EXHAUSTED";
-    case BH_FAILED_PRECONDITION:
-      return "FAILED_PRECONDITION";
-    case BH_ABORTED:
-      return "ABORTED";
-    case BH_OUT_OF_RANGE:
-      return "OUT_OF_RANGE";
-    case BH_UNIMPLEMENTED:
-      return "UNIMPLEMENTED";
-    case BH_INTERNAL:
-      return "INTERNAL";
-    case BH_UNAVAILABLE:
-      return "UNAVAILABLE";
-    case BH_DATA_LOSS:
-      return "DATA_LOSS";
-    case BH_UNAUTHENTICATED:
-      return "UNAUTHENTICATED";
-    default:
-      return "UNKNOWN";
-  }
-}
 
 Problem from_fault(const bulkhead::Fault& fault, const Named& named) {
   Problem p;
@@ -60,7 +23,7 @@ Problem from_fault(const bulkhead::Fault& fault, const Named& named) {
 std::string fault_json(const bulkhead::Fault& fault, const Named& named) {
   boost::json::object details = parse_object_or_empty(fault.details());
   boost::json::object error;
-  error["code"] = status_name(fault.code());
+  error["code"] = bulkhead::code_name(fault.code());
   error["message"] = message_in_cli_words(fault.message(), details, named);
   if (details.contains("remedy")) {
     details["remedy"] = in_cli_words(string_at(details, "remedy"), named);

@@ -43,7 +43,4 @@ std::string sentence(const Problem& p);
 // Prints the sentence to stderr and returns the exit code.
 int fail(const Problem& p);
 
-// The canonical name of a status: "NOT_FOUND"; "UNKNOWN" for what is not listed.
-std::string_view status_name(bh_status code);
-
 }  // namespace bh::cli

@@ -10,12 +10,6 @@ constexpr std::array<std::string_view, 5> revisions = {"2024-10-07", "2024-11-05
                                                        "2025-06-18", "2025-11-25"};
 constexpr std::array<std::string_view, 8> levels = {"debug", "info",     "notice", "warning",
                                                     "error", "critical", "alert",  "emergency"};
-constexpr std::array<std::string_view, 17> statuses = {
-    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED"};
-
 template <class E, size_t N>
 std::optional<E> find(const std::array<std::string_view, N>& words, std::string_view text) {
   for (size_t i = 0; i < N; ++i)
@@ -53,11 +47,6 @@ LogLevel log_level_of_host(std::string_view text) {
   if (text == "warn" || text == "warning") return LogLevel::warning;
   // Also what the two sides blame each other for (host_misuse, plugin_misuse), and unknown words.
   return LogLevel::error;
-}
-
-std::string_view status_text(bh_status code) {
-  auto i = static_cast<size_t>(code);
-  return code >= 0 && i < statuses.size() ? statuses[i] : "UNKNOWN";
 }
 
 }  // namespace bh::mcp

@@ -52,7 +52,4 @@ std::optional<LogLevel> log_level_of(std::string_view text);
 std::string_view host_level_of(LogLevel l);
 LogLevel log_level_of_host(std::string_view text);
 
-// "INVALID_ARGUMENT" and so on.
-std::string_view status_text(bh_status code);
-
 }  // namespace bh::mcp

@@ -1,6 +1,7 @@
 #include "mcp/results.h"
 
 #include <bulkhead/base64.hpp>
+#include <bulkhead/code_name.hpp>
 
 #include "mcp/json_writer.h"
 #include "mcp/utf8.h"
@@ -268,7 +269,7 @@ std::optional<std::string> call_result_text(std::string_view tool_result,
 std::string fault_text(const Fault& fault) {
   std::string out;
   ObjectWriter w(out);
-  w.text("code", status_text(fault.code())).text("message", fault.message());
+  w.text("code", bulkhead::code_name(fault.code())).text("message", fault.message());
   if (!fault.details().empty() && !check_json(fault.details())) {
     w.raw("details", JsonView(fault.details()), JsonKind::object);
   }
@@ -280,7 +281,7 @@ std::string fault_reason(const Fault& fault) { return detail_word(fault, "reason
 
 std::string fault_result_text(const Fault& fault, std::string_view tool) {
   std::string said = fault.message();
-  if (said.empty()) said = "The call failed: " + std::string(status_text(fault.code())) + ".";
+  if (said.empty()) said = "The call failed: " + std::string(bulkhead::code_name(fault.code())) + ".";
   // The model has only the text: where the field or the remedy is not in it yet, they are added.
   std::string field = detail_word(fault, "field");
   if (!field.empty() && said.find(field) == std::string::npos)

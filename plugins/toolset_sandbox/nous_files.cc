@@ -152,7 +152,7 @@ sdk::Result<sdk::ToolResult> sandbox_files(Request& request) {
   auto result = answer(json::object{{"ok", false}, {"error", why.message()}});
   if (!result) return result;
   // The same place and shape in which MCP clients find every other fault.
-  json::object fault{{"code", sdk::code_name(why.code())}, {"message", why.message()}};
+  json::object fault{{"code", std::string(sdk::code_name(why.code()))}, {"message", why.message()}};
   if (auto details = json::parse_object(why.details())) fault["details"] = *std::move(details);
   result->meta(json::print(json::object{{"bulkhead/fault", std::move(fault)}}));
   result->error();

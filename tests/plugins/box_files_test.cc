@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "setting.h"
 #include "support/catch.h"
 #include "support/sandbox_files.h"
 #include "support/skip.h"
@@ -17,26 +18,6 @@ using namespace bh_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct Setting {
-  explicit Setting(const std::string& provider, const std::string& more = "")
-      : backend(provider), work(folder.make("work")) {
-    const std::string profile = R"({"workspace":{"source":)" + quote(work) + "}" + more + "}";
-    const bh_status st = backend.create("s1", profile);
-    INFO(backend.message);
-    REQUIRE(st == BH_OK);
-  }
-  ~Setting() { CHECK(backend.destroy("s1") == BH_OK); }
-  Folder folder;
-  Backend backend;
-  std::string work;
-};
-
-#define BH_NEEDS(provider)                                         \
-  do {                                                             \
-    const std::string why = Backend(provider).unavailable();       \
-    if (!why.empty()) BH_SKIP(std::string(provider) + ": " + why); \
-  } while (false)
 
 uint32_t mode_of(const std::string& path) {
   struct stat st {};

@@ -6,37 +6,13 @@
 #include <chrono>
 #include <thread>
 
+#include "setting.h"
 #include "support/catch.h"
 #include "support/sandboxes.h"
 #include "support/skip.h"
 
 using namespace bh_test;
 using namespace std::chrono_literals;
-
-namespace {
-
-// A sandbox of the backend that the section is about, with a workspace.
-struct Setting {
-  explicit Setting(const std::string& provider, const std::string& more = "")
-      : backend(provider), workspace(folder.make("work")) {
-    const std::string profile = R"({"workspace":{"source":)" + quote(workspace) + "}" + more + "}";
-    const bh_status st = backend.create("s1", profile);
-    INFO(backend.message);
-    REQUIRE(st == BH_OK);
-  }
-  ~Setting() { CHECK(backend.destroy("s1") == BH_OK); }
-  Folder folder;
-  Backend backend;
-  std::string workspace;
-};
-
-#define BH_NEEDS(provider)                                         \
-  do {                                                             \
-    const std::string why = Backend(provider).unavailable();       \
-    if (!why.empty()) BH_SKIP(std::string(provider) + ": " + why); \
-  } while (false)
-
-}  // namespace
 
 TEST_CASE("a command's exit is told as it was") {
   const std::string provider = GENERATE("bwrap", "process");
@@ -79,7 +55,7 @@ TEST_CASE("a program that is not there is told apart from one that ends with 127
 
   // There, but not to be run.
   s.folder.write("work/plain", "no program");
-  missing.argv = {s.workspace + "/plain"};
+  missing.argv = {s.work + "/plain"};
   ran = s.backend.run("s1", missing);
   CHECK(ran.exit.exit_code == 126);
   CHECK(ran.result.find("\"not_run\"") != std::string::npos);
@@ -177,7 +153,7 @@ TEST_CASE("the time limit ends everything, also what left the process group") {
   const std::string provider = GENERATE("bwrap", "process");
   BH_NEEDS(provider);
   Setting s(provider, R"(,"limits":{"wall_ms":2500})");
-  const std::string mark = s.workspace + "/alive";
+  const std::string mark = s.work + "/alive";
   const std::string script = "trap '' TERM INT HUP; (setsid setsid sh -c 'while :; do date > " +
                              mark + "; sleep 0.05; done' &); kill -STOP $$; sleep 300";
   const Ran ran = s.backend.sh("s1", script);
@@ -241,7 +217,7 @@ TEST_CASE("signals reach all processes of a command") {
   const std::string provider = GENERATE("bwrap", "process");
   BH_NEEDS(provider);
   Setting s(provider);
-  const std::string ready = s.workspace + "/ready";
+  const std::string ready = s.work + "/ready";
   Command c;
   c.id = "to-signal";
   c.argv = {
@@ -283,7 +259,7 @@ TEST_CASE("another process of the owner finds, signals and destroys a sandbox") 
   REQUIRE(other.find("s1") == BH_OK);
   CHECK(other.find("s2") == BH_NOT_FOUND);
   CHECK_FALSE(other.list().empty());
-  const std::string ready = s.workspace + "/ready";
+  const std::string ready = s.work + "/ready";
   Command c;
   c.id = "elsewhere";
   c.argv = {"sh", "-c", "trap 'echo got' USR1; touch " + ready + "; while :; do sleep 0.05; done"};

@@ -1,6 +1,7 @@
 // The file worker and the host's side of it, without a sandbox around them: what the protocol holds,
 // and what the host makes of a worker that lies.
 #include "support/catch.h"
+#include "temp_folder.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,18 +20,6 @@ using bulkhead::sdk::testing::FakeCall;
 using bulkhead::sdk::testing::FakeHost;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/bh-files-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
-};
 
 // A child that speaks as `body(in, out)` does, in the place of a helper.
 iso::Launched child(const std::function<void(int, int)>& body) {

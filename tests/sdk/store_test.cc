@@ -1,5 +1,6 @@
 // A backend's records of its sandboxes, while several processes and threads use them at once.
 #include "support/catch.h"
+#include "temp_folder.h"
 
 #include <atomic>
 #include <bulkhead/sdk/isolation/store.hpp>
@@ -14,18 +15,6 @@ using bulkhead::sdk::testing::FakeCall;
 using bulkhead::sdk::testing::FakeHost;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/bh-store-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
-};
 
 // What threads had to complain of.
 struct Complaints {

@@ -10,9 +10,12 @@
 #include <utility>
 #include <variant>
 
+#include "../code_name.hpp"
 #include "text.hpp"
 
 namespace bulkhead::sdk {
+
+using bulkhead::code_name;
 
 // Why something did not work. Without a message it is a code that the host gave (BH_CANCELLED out
 // of emit(), say): it goes back as it came, and nothing is recorded over the host's own reason.
@@ -45,46 +48,6 @@ inline Failure failure(bh_status code, std::string message, std::string_view rea
   if (!field.empty()) details.text("field", field);
   if (!remedy.empty()) details.text("remedy", remedy);
   return Failure(code, std::move(message), details.str());
-}
-
-// The code's name as JSON says it: "NOT_FOUND"; "UNKNOWN" for what base.h does not list. Any thread.
-inline const char* code_name(bh_status code) {
-  switch (code) {
-    case BH_OK:
-      return "OK";
-    case BH_CANCELLED:
-      return "CANCELLED";
-    case BH_INVALID_ARGUMENT:
-      return "INVALID_ARGUMENT";
-    case BH_DEADLINE_EXCEEDED:
-      return "DEADLINE_EXCEEDED";
-    case BH_NOT_FOUND:
-      return "NOT_FOUND";
-    case BH_ALREADY_EXISTS:
-      return "ALREADY_EXISTS";
-    case BH_PERMISSION_DENIED:
-      return "PERMISSION_DENIED";
-    case BH_RESOURCE_EXHAUSTED:
-      return "RESOURCE_EXHAUSTED";
-    case BH_FAILED_PRECONDITION:
-      return "FAILED_PRECONDITION";
-    case BH_ABORTED:
-      return "ABORTED";
-    case BH_OUT_OF_RANGE:
-      return "OUT_OF_RANGE";
-    case BH_UNIMPLEMENTED:
-      return "UNIMPLEMENTED";
-    case BH_INTERNAL:
-      return "INTERNAL";
-    case BH_UNAVAILABLE:
-      return "UNAVAILABLE";
-    case BH_DATA_LOSS:
-      return "DATA_LOSS";
-    case BH_UNAUTHENTICATED:
-      return "UNAUTHENTICATED";
-    default:
-      return "UNKNOWN";
-  }
 }
 
 // Done, or why not.

@@ -133,18 +133,24 @@ static void read_a_fault(talk *t) {
 
 static void tools(talk *t) {
   char args[512], text[256];
+  const char *logs;
   reply r = talk_call(t, "tool.list", "{}");
   if (r.items != json_number(r.result, "count")) talk_die("tool.list counted otherwise");
   if (!r.saw_command_run) talk_die("tool.list has no command_run");
   printf("tools: command_run is among them\n");
   reply_free(&r);
+  snprintf(args, sizeof(args), "{\"name\":\"sandbox_connect\",\"arguments\":{\"sandbox_id\":\"%s\"}}",
+           t->sandbox);
+  r = talk_call(t, "tool.call", args);
+  reply_free(&r);
   snprintf(args, sizeof(args),
            "{\"name\":\"command_run\",\"arguments\":{\"sandbox_id\":\"%s\",\"command\":\"echo from a tool\"}}",
            t->sandbox);
   r = talk_call(t, "tool.call", args);
-  if (strstr(r.result, "from a tool") == NULL) talk_die(r.result);
-  json_text(r.result, "text", text, sizeof(text));
-  printf("tool: %.11s\n", strstr(text, "from a tool") != NULL ? strstr(text, "from a tool") : text);
+  logs = strstr(r.result, "\"structured\":"); /* its .logs.stdout[0].text */
+  if (logs != NULL) logs = strstr(logs, "\"stdout\":");
+  json_text(logs != NULL ? logs : "", "text", text, sizeof(text));
+  printf("tool: %s\n", text);
   reply_free(&r);
 }
 

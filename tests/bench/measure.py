@@ -8,7 +8,21 @@ import sys
 import tempfile
 import time
 
+import servers
+
 ROUNDS = 40
+BYTES_ROUNDS = 3
+# What the numbers are to be, by where they stand in what is printed.
+GOALS = [
+    ("calls.do_us", "<=", 5),
+    ("calls.worker_32_us", "<=", 5),
+    ("commands.run_true_per_bwrap", "<=", 1.3),
+    ("bytes.gib_sandbox_rate_per_pipe", ">=", 0.5),
+    ("mcp.calls_32_per_second_per_typescript", ">=", 5),
+    ("mcp.idle_pss_kib_per_typescript", "<=", 0.1),
+    ("mcp.start_initialize_ms_per_typescript", "<=", 0.1),
+    ("mcp.start_call_ms_per_typescript", "<=", 0.1),
+]
 # What `bulkhead run` does for one command, as far as bubblewrap's own options can say it.
 SIMILAR = ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--new-session",
            "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
@@ -49,12 +63,16 @@ def bytes_through(program, place, gibibytes=1):
                XDG_DATA_HOME=os.path.join(place, "data"))
     workspace = os.path.join(place, "workspace")
     source = f"head -c {gibibytes << 30} /dev/zero"
-    seconds = {}
-    for name, command in (("pipe", f"{source} | cat | cat > /dev/null"),
-                          ("sandbox", f"{source} | {program} run -- cat > /dev/null")):
-        seconds[name] = milliseconds(["sh", "-c", command], cwd=workspace, env=env) / 1000
-    return {"gib_pipe_s": round(seconds["pipe"], 2), "gib_sandbox_s": round(seconds["sandbox"], 2),
-            "gib_sandbox_rate_per_pipe": round(seconds["pipe"] / seconds["sandbox"], 2)}
+    ways = {"pipe": f"{source} | cat | cat > /dev/null",
+            "sandbox": f"{source} | {program} run -- cat > /dev/null"}
+    seconds = {name: [] for name in ways}
+    for _ in range(BYTES_ROUNDS):
+        for name, command in ways.items():
+            spent = milliseconds(["bash", "-o", "pipefail", "-c", command], cwd=workspace, env=env)
+            seconds[name].append(spent / 1000)
+    pipe, sandbox = (statistics.median(seconds[name]) for name in ("pipe", "sandbox"))
+    return {"gib_pipe_s": round(pipe, 2), "gib_sandbox_s": round(sandbox, 2),
+            "gib_sandbox_rate_per_pipe": round(pipe / sandbox, 2)}
 
 
 def machine():
@@ -68,8 +86,20 @@ def machine():
             "load_before": round(os.getloadavg()[0], 2)}
 
 
+def judged(told):
+    """Each goal with what was measured; "met" is null for what was left out."""
+    out = []
+    for name, relation, bound in GOALS:
+        part, key = name.split(".")
+        value = told[part].get(key)
+        met = None if value is None else (value <= bound if relation == "<=" else value >= bound)
+        out.append({"what": name, "value": value, "goal": f"{relation} {bound}", "met": met})
+    return out
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
+    node, script, why_not = sys.argv[2:5]
     program = os.path.join(build, "bin/bulkhead")
     told = {"machine": machine()}
     stage = os.path.join(build, "bench")
@@ -82,6 +112,11 @@ def main():
         told["calls"] = json.loads(calls.stdout)
         told["commands"] = commands(program, place)
         told["bytes"] = bytes_through(program, place)
+        if why_not:
+            told["mcp"] = {"left_out": why_not}
+        else:
+            told["mcp"] = servers.compare(build, place, node, script)
+    told["goals"] = judged(told)
     print(json.dumps(told, indent=2))
 
 

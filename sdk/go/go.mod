@@ -1,0 +1,3 @@
+module bulkhead
+
+go 1.19

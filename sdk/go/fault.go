@@ -2,6 +2,7 @@ package bulkhead
 
 /*
 #include <bulkhead/host.h>
+#include <stdlib.h>
 */
 import "C"
 
@@ -147,11 +148,14 @@ func bytesOf(data unsafe.Pointer, size C.size_t) []byte {
 	return append([]byte(nil), unsafe.Slice((*byte)(data), int(size))...)
 }
 
-// pointer is the address of b for one C call that is written with it, NULL for an empty one. The
-// library copies what it keeps, so nothing of Go's outlives the call.
+// emptyText stands for bytes that there are none of: NULL would mean that nothing was given.
+var emptyText = C.CString("")
+
+// pointer is the address of b for the one C call that is written with it. The library copies what it
+// keeps, so nothing of Go's outlives the call.
 func pointer(b []byte) *C.char {
 	if len(b) == 0 {
-		return nil
+		return emptyText
 	}
 	return (*C.char)(unsafe.Pointer(&b[0]))
 }

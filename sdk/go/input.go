@@ -47,6 +47,11 @@ func (r *runState) send(p []byte) (int, error) {
 		return 0, r.inputGone()
 	}
 	defer r.object.done()
+	select {
+	case <-r.ended: // the handle may outlive it by a moment
+		return 0, r.inputGone()
+	default:
+	}
 	var took C.size_t
 	var f *C.bh_fault
 	st := C.bhgo_run_send((*C.bh_run)(object), pointer(p), C.size_t(len(p)), &took, &f)

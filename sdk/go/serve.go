@@ -9,6 +9,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -99,7 +100,7 @@ func (s *Session) serve(ctx context.Context, what map[string]any, handler Handle
 	defer s.object.done()
 	v := &serverState{runtime: s.runtime, handler: handler, isTool: isTool,
 		asks: make(map[uint64]*Ask), early: make(map[uint64]*early)}
-	v.context, v.cancel = context.WithCancel(ctx)
+	v.context, v.cancel = context.WithCancel(valuesOf{ctx})
 	v.tag = c.add(v)
 	var server *C.bh_server
 	var f *C.bh_fault
@@ -113,8 +114,11 @@ func (s *Session) serve(ctx context.Context, what map[string]any, handler Handle
 	v.object.set(unsafe.Pointer(server), func(p unsafe.Pointer) { C.bh_server_free((*C.bh_server)(p)) })
 	if ctx.Done() != nil {
 		go func() {
-			<-v.context.Done()
-			v.close()
+			select {
+			case <-ctx.Done():
+				v.close()
+			case <-v.context.Done():
+			}
 		}()
 	}
 	runtime.KeepAlive(s)
@@ -127,6 +131,14 @@ func (v *Server) Close() error {
 	v.state.close()
 	return nil
 }
+
+// valuesOf is a context's values without its end: the server is withdrawn first, and only then do its
+// handlers hear of it, so that none of them answers in between.
+type valuesOf struct{ context.Context }
+
+func (valuesOf) Deadline() (until time.Time, ok bool) { return }
+func (valuesOf) Done() <-chan struct{}                { return nil }
+func (valuesOf) Err() error                           { return nil }
 
 // early is what came for an ask before it: the caller's attachments.
 type early struct {
@@ -195,7 +207,7 @@ func (v *serverState) begin(id uint64, e *rawEvent) {
 	if object == nil {
 		return
 	}
-	ask := &Ask{server: v, ID: id, Name: e.title(), Args: e.bytes(), room: make(chan struct{}, 1)}
+	ask := &Ask{server: v, ID: uint64(C.bh_ask_id(object)), Name: e.title(), Args: e.bytes(), room: make(chan struct{}, 1)}
 	if came := v.early[id]; came != nil {
 		ask.Attachments = came.done
 		delete(v.early, id)

@@ -1,10 +1,8 @@
 #include "mcp/stdio.h"
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <string_view>
 
@@ -17,14 +15,6 @@ constexpr int exit_ours = 125;
 constexpr std::string_view instructions =
     "Runs commands, code and file operations in a sandbox of this session. Files in its workspace, "
     "HOME and /tmp stay from one call to the next. A refused action says what refused it.";
-
-// One for the process and never closed: a signal handler may use it at any moment.
-int stop_fd() noexcept {
-  static const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return fd;
-}
-// Made before main() begins, because a handler must not be the first to ask for it.
-[[maybe_unused]] const int stop_fd_made = stop_fd();
 
 // A copy out of the reach of others, with `stand_in` in its old place. -1: it could not be made.
 int put_away(int fd, int stand_in) {
@@ -65,15 +55,8 @@ class ServedFds {
 
 }  // namespace
 
-void request_stop() noexcept {
-  int saved = errno;
-  const uint64_t one = 1;
-  [[maybe_unused]] ssize_t n = write(stop_fd(), &one, sizeof one);
-  errno = saved;
-}
-
-int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
-              int out_fd) {
+int serve_session(const bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
+                  int out_fd, int stop_fd) {
   Embedder host;
   if (Fault fault = Embedder::open(runtime, session_config, host)) {
     std::fprintf(stderr, "bulkhead: %s\n", fault.message().c_str());
@@ -84,7 +67,7 @@ int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int
   options.host = &host;
   options.in_fd = fds.in();
   options.out_fd = fds.out();
-  options.stop_fd = stop_fd();
+  options.stop_fd = stop_fd;
   options.version = bh_version_text();
   options.instructions = instructions;
   return serve_stdio(options);

@@ -28,10 +28,14 @@ struct ServeOptions {
 // runs and waits for it to end. 0, or 125 where something did not end within `grace`. [blocking]
 int serve_stdio(const ServeOptions& options);
 
-// The same over a session of `runtime`. `session_config`: {"persona":NAME} or {"operator":true}.
+// The same over a session of `runtime`; stop_fd as in ServeOptions. `session_config`: {"persona":NAME} or {"operator":true}.
 // Where it serves fds 0 and 1 these are put out of reach first (0 becomes empty, 1 becomes fd 2),
 // so that no library and no child can read or write between the messages. 125, with a sentence on
 // stderr, where the session cannot be opened. [blocking]
+int serve_session(const bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
+                  int out_fd, int stop_fd);
+
+// That, for the program: request_stop() ends it. [blocking]
 int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd, int out_fd);
 
 // Makes the run_stdio() of this process return, also one that has yet to begin. Safe in a signal

@@ -11,10 +11,12 @@ install(DIRECTORY abi/include/bulkhead host/include/bulkhead sdk/include/bulkhea
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY abi/schemas DESTINATION "${CMAKE_INSTALL_DATADIR}/bulkhead"
         COMPONENT development)
+install(DIRECTORY sdk/python/bulkhead DESTINATION "${CMAKE_INSTALL_DATADIR}/bulkhead/python"
+        COMPONENT development FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 
 install(TARGETS bulkhead_abi bulkhead_sdk EXPORT bulkhead)
-install(TARGETS bulkhead EXPORT bulkhead
+install(TARGETS bulkhead bulkhead_mcp EXPORT bulkhead
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
         NAMELINK_COMPONENT development)
 install(EXPORT bulkhead NAMESPACE bulkhead:: FILE bulkheadTargets.cmake

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """symbols.py --include DIR... --golden FILE --library LIB --plugins DIR...
 
-What the library exports is what host.h declares and what the golden lists, nothing more and nothing
-less; each plugin exports its entry alone. What is not built is skipped with a line that the runner
+What a library exports is what its header declares and what its golden lists, nothing more and nothing
+less (LIB is libbulkhead; libbulkhead_mcp lies beside it, its golden beside the golden); each plugin
+exports its entry alone. What is not built is skipped with a line that the runner
 counts. A new function is a new line in the golden; a line never goes away after 1.0.
 """
 import argparse
@@ -40,16 +41,19 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--plugins", action="append", required=True)
     args = parser.parse_args()
-    header = [path for path in headers_in(args.include) if path.name == "host.h"]
-    declared = {function.name for function in parse(header[0]).functions}
-    lines = Path(args.golden).read_text().split("\n")
-    golden = {line for line in lines if line and not line.startswith("#")}
-    found = list(differences("host.h", declared, "the golden", golden))
-    library = Path(args.library)
-    if library.exists():
-        found += differences(library.name, exported(library), "the golden", golden)
-    else:
-        print(f"BH_SKIPPED abi_symbols: {library} is not built")
+    found, functions = [], 0
+    for header, library in (("host.h", "libbulkhead.so"), ("mcp.h", "libbulkhead_mcp.so")):
+        path = [path for path in headers_in(args.include) if path.name == header][0]
+        declared = {function.name for function in parse(path).functions}
+        golden_file = Path(args.golden).with_name(f"symbols_{Path(library).stem}.txt")
+        golden = {line for line in golden_file.read_text().split("\n") if line and not line.startswith("#")}
+        functions += len(golden)
+        found += differences(header, declared, "the golden", golden)
+        built = Path(args.library).with_name(library)
+        if built.exists():
+            found += differences(library, exported(built), "the golden", golden)
+        else:
+            print(f"BH_SKIPPED abi_symbols: {built} is not built")
     plugins = [p for folder in args.plugins for p in sorted(Path(folder).glob("*/*.so"))]
     for plugin in plugins:
         found += differences(plugin.name, exported(plugin), "a plugin", {ENTRY})
@@ -57,7 +61,7 @@ def main():
         print("BH_SKIPPED abi_symbols: no plugin is built")
     for line in found:
         print(f"symbols: {line}")
-    print(f"symbols: {len(golden)} functions, {len(plugins)} plugins, {len(found)} complaints")
+    print(f"symbols: {functions} functions, {len(plugins)} plugins, {len(found)} complaints")
     sys.exit(1 if found else 0)
 
 

@@ -85,6 +85,8 @@ def installation():
         return False
     os.rename(first, PREFIX)  # it may be moved
     for pattern in (r"bin/bulkhead", r"lib[^/]*(/[^/]+)?/libbulkhead\.so",
+                    r"lib[^/]*(/[^/]+)?/libbulkhead_mcp\.so", r"include/bulkhead/mcp\.h",
+                    r"share/bulkhead/python/bulkhead/__init__\.py",
                     r"include/bulkhead/plugin\.h", r"include/bulkhead/host\.h",
                     r"include/bulkhead/host\.hpp", r"include/bulkhead/sdk\.hpp",
                     r"include/bulkhead/sdk/testing/fake_host\.hpp",

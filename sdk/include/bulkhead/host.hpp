@@ -39,6 +39,11 @@ class Fault {
   std::string details_;
 };
 
+// Of the library that is loaded, not of these headers: BH_HOST_VERSION is theirs.
+inline uint32_t version() { return bh_version(); }
+inline std::string_view version_text() { return bh_version_text(); }
+inline uint32_t plugin_abi() { return bh_plugin_abi(); }
+
 namespace detail {
 
 template <class T, void (*Free)(T*)>
@@ -103,6 +108,8 @@ class Event {
 class Runtime {
  public:
   Runtime() = default;
+  explicit Runtime(bh_runtime* raw) : h_(raw) {}  // owned from now on
+  bh_runtime* release() { return h_.release(); }  // the caller's from now on
   static Fault make(std::string_view config, Runtime& out) {
     detail::FaultOut f;
     bh_runtime* raw = nullptr;
@@ -176,6 +183,10 @@ class Request {
     out.h_.reset(raw);
     if (st == BH_OK) st = bh_request_args(raw, args.data(), args.size(), f);
     return f.take(st);
+  }
+  Fault args(std::string_view json) {  // replaces the earlier ones
+    detail::FaultOut f;
+    return f.take(bh_request_args(h_.get(), json.data(), json.size(), f));
   }
   Fault attach(std::string_view name, std::string_view type, const void* data, size_t size) {
     detail::FaultOut f;

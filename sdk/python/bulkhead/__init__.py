@@ -1,10 +1,11 @@
 """Bulkhead for Python: runs the tool calls of AI agents in isolation, over libbulkhead by ctypes.
 
+    import os
     import bulkhead
 
     with bulkhead.Runtime() as runtime:
         session = runtime.session("alice")
-        with session.sandbox.create(workspace=".") as box:
+        with session.sandbox.create(workspace=os.getcwd()) as box:
             print(box.exec(["python3", "-c", "print(6 * 7)"]).stdout.text)
 
 `session.aio` is the same for asyncio; `@session.tool` makes a function a tool; `bulkhead.mcp.serve`

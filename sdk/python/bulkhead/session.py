@@ -18,7 +18,7 @@ class Session(Nouns[Record, List[Record], bytes, "Sandbox", Run]):
     """One persona's view: its sandboxes, jobs, files and tools, and nobody else's. [any thread]
 
     The operations that the host offers are methods by noun, made from their schemas:
-    `session.sandbox.create(workspace=".")`, `session.files.get("report.pdf")`,
+    `session.sandbox.create(workspace=os.getcwd())`, `session.files.get("report.pdf")`,
     `session.tool.list()`. `call` and `start` reach any operation by name, also one that is newer
     than this package. `aio` is the same for asyncio.
     """

@@ -52,7 +52,7 @@ class Parameters:
         for name, parameter in inspect.signature(function).parameters.items():
             hint = hints.get(name, parameter.annotation)
             where = f"{getattr(function, '__name__', 'the tool')}({name})"
-            if hint is ask_type:
+            if hint is ask_type or ask_type in typing.get_args(hint):  # Optional[Ask] is as good
                 self.ask_name = name
                 continue
             if parameter.kind is parameter.VAR_KEYWORD:
@@ -68,11 +68,10 @@ class Parameters:
 
     def schema(self) -> Dict[str, Any]:
         """The tool's input_schema; what is not listed is refused by name."""
-        made: Dict[str, Any] = {"type": "object", "properties": self.properties}
+        made: Dict[str, Any] = {"type": "object", "properties": self.properties,
+                                "additionalProperties": self.takes_rest}
         if self.required:
             made["required"] = self.required
-        if self.takes_rest:
-            made["additionalProperties"] = True
         return made
 
     def call(self, arguments: Mapping[str, Any], ask: Any) -> Any:

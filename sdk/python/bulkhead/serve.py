@@ -92,6 +92,9 @@ def tool_of(function: Callable[..., Any], definition: Mapping[str, Any]) -> Dict
     if "input_schema" not in definition:
         tool["input_schema"] = Parameters(function, Ask).schema()
     tool.update(definition)
+    if not tool["description"]:
+        raise TypeError(f"{tool['name']}() has no docstring, which tells a model what it is for; write one, "
+                        "or give description=")
     return tool
 
 

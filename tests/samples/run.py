@@ -29,10 +29,10 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", read("README.md"), re.MULTILINE | re.DOTALL)
 
 
-def run(argv, folder, **options):
+def run(argv, folder, more=None, **options):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("BH_", "XDG_"))}
     env.update(XDG_DATA_HOME=os.path.join(folder, "data"), XDG_CONFIG_HOME=os.path.join(folder, "config"),
-               PATH=os.path.dirname(PROGRAM) + ":" + env["PATH"])
+               PATH=os.path.dirname(PROGRAM) + ":" + env["PATH"], **(more or {}))
     return subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env,
                           timeout=120, check=False, **options)
 
@@ -44,15 +44,16 @@ def project_in(folder):
     return project
 
 
-def python_example(folder):
+def python_examples(folder):
     examples = blocks("python")
-    check("the README shows one Python program", len(examples) == 1)
-    check("it is samples/embed_python/run_command.py",
-          examples[0] == read("samples/embed_python/run_command.py"))
-    code = examples[0].replace("build/release/lib", os.path.join(BUILD, "lib"))
-    done = run([sys.executable, "-c", code], folder, cwd=project_in(folder))
-    check("it runs a command in a sandbox", done.returncode == 0 and "uid=" in done.stdout and
-          "'reason': 'code'" in done.stdout, done.stdout + done.stderr)
+    check("the README's Python programs are those of samples/embed_python",
+          examples == [read(f"samples/embed_python/{name}.py") for name in ("run_command", "tool")])
+    env = {"PYTHONPATH": os.path.join(TOP, "sdk", "python"), "PYTHONDONTWRITEBYTECODE": "1",
+           "BULKHEAD_LIBRARY": os.path.join(BUILD, "lib", "libbulkhead.so")}
+    done = run([sys.executable, "-c", examples[0]], folder, cwd=project_in(folder), more=env)
+    check("the first runs commands in a sandbox", done.returncode == 0 and "uid=" in done.stdout and
+          "'reason': 'code'" in done.stdout and "b'3\\n'" in done.stdout, done.stdout + done.stderr)
+    # What the second serves is called by tests/bindings/python.
 
 
 def client_example():
@@ -98,7 +99,7 @@ def main():
         return 1
     # Not in /tmp: a sandbox has a /tmp of its own, so what is refused there says nothing.
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-        python_example(folder)
+        python_examples(folder)
         client_example()
         console_examples(folder)
         quickstart(folder)

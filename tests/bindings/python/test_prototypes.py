@@ -88,6 +88,12 @@ class Prototypes(unittest.TestCase):
             self.assertTrue(hasattr(bulkhead, name), name)
         self.assertTrue(os.path.exists(os.path.join(os.path.dirname(bulkhead.__file__), "py.typed")))
 
+    def test_the_package_has_the_librarys_version(self):
+        with open(os.path.join(TOP, "sdk/python/pyproject.toml"), encoding="utf-8") as stream:
+            text = stream.read()
+        version = _library.HOST_VERSION
+        self.assertIn(f'version = "{version >> 16}.{version >> 8 & 255}.{version & 255}"', text)
+
     def test_a_missing_library_names_the_way_out(self):
         env = dict(os.environ, BULKHEAD_LIBRARY="/nowhere/libbulkhead.so")
         done = subprocess.run([sys.executable, "-c", "import bulkhead; bulkhead.Runtime()"], env=env,

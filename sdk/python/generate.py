@@ -140,9 +140,9 @@ def method(operation, bound):
     passed = [f'"{key}": {value}' for key, value in fixed.items()]
     passed += [f'"{key}": {argument(key)}' for key in ordered]
     sent = "input" if operation.get("input") else "None"
-    lines.append(f'        return self._invoke("{operation["name"]}", {{')
+    lines.append(f'        return self._invoke("{operation["name"]}", {{  # type: ignore[no-any-return]')
     lines += textwrap.wrap(", ".join(passed), 88, initial_indent=" " * 12, subsequent_indent=" " * 12)
-    lines.append(f'        }}, "{shape}", {sent}, call_timeout)  # type: ignore[no-any-return]')
+    lines.append(f'        }}, "{shape}", {sent}, call_timeout)')
     return "\n".join(lines)
 
 

@@ -1,13 +1,14 @@
 """One run over host.h: a request, a queue of its own, and its events as Python values. It never
 waits for longer than it is told; run.py waits for it in threads, aio.py in an event loop."""
 import base64
+import json
 import weakref
 from ctypes import byref, c_size_t
-from typing import Any, Callable, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _library as L
 from .errors import BulkheadError
-from .events import Attachment, Event, Item, Output, Progress, Record
+from .events import Attachment, Event, Item, Output, Progress, Record, Reply
 
 ROOM = object()   # input has room again
 ENDED = object()  # the result or the error stands in the run
@@ -41,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def loads(data: bytes) -> Any:
-    return L.json.loads(data, object_hook=Record) if data else None
+    return json.loads(data, object_hook=Record) if data else None
 
 
 def read_event(lib: L.Library, raw: int) -> Tuple[int, Any]:
@@ -165,17 +166,17 @@ def chunks(source: Any) -> Iterable[bytes]:
             yield from slices(part)
 
 
-def events_into(reply: Any, parts: Mapping[int, List[bytes]], event: Event) -> None:
+def events_into(reply: Reply, parts: Dict[int, List[bytes]], event: Event) -> None:
     """Adds an event to what a call gives; streams are joined by finish()."""
     if isinstance(event, Output):
-        parts.setdefault(event.stream, []).append(event.data)  # type: ignore[attr-defined]
+        parts.setdefault(event.stream, []).append(event.data)
     elif isinstance(event, Item):
         reply.items.append(event.value)
     elif isinstance(event, Attachment):
         reply.attachments.append(event)
 
 
-def finish(reply: Any, parts: Mapping[int, List[bytes]], result: Any) -> Any:
+def finish(reply: Reply, parts: Mapping[int, List[bytes]], result: Any) -> Reply:
     """The streams become bytes, those of large attachments their attachments' own."""
     whole = {stream: b"".join(data) for stream, data in parts.items()}
     for place, one in enumerate(reply.attachments):

@@ -133,7 +133,11 @@ class AsyncRun:
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
-        loop.add_reader(self._run.fd, lambda: ready.done() or ready.set_result(None))
+
+        def now() -> None:
+            if not ready.done():
+                ready.set_result(None)
+        loop.add_reader(self._run.fd, now)
         try:
             await ready
         finally:

@@ -107,7 +107,7 @@ class Run:
             elif event is ENDED:
                 break
             elif event is not None:
-                events_into(reply, parts, event)  # type: ignore[arg-type]
+                events_into(reply, parts, event)
         if self._run.error is not None:
             raise self._run.error
         return finish(reply, parts, self._run.result)
@@ -154,9 +154,9 @@ class Run:
         while True:
             with self._pulling:
                 if self._unread:
-                    event = self._unread.popleft()
-                    self._unread_bytes -= len(event.data) if isinstance(event, Output) else 0
-                    return event
+                    kept = self._unread.popleft()
+                    self._unread_bytes -= len(kept.data) if isinstance(kept, Output) else 0
+                    return kept
                 event = self._step(None)
             if event is ROOM:
                 with self._changed:
@@ -166,7 +166,7 @@ class Run:
                     self._changed.notify_all()
                 return None
             else:
-                return event
+                return event  # type: ignore[no-any-return]
 
     def _await_room(self) -> None:
         while True:

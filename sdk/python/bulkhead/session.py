@@ -1,5 +1,6 @@
 """One persona's view of a runtime."""
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional,
+                    TypeVar, overload)
 
 from . import _library as L
 from ._wire import Attached, Handle, OpenRun
@@ -12,6 +13,8 @@ from .serve import Answers, Served, tool_of
 
 if TYPE_CHECKING:
     from .sandbox import Sandbox
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Session(Nouns[Record, List[Record], bytes, "Sandbox", Run]):
@@ -110,6 +113,12 @@ class SessionTools(Tools[Record, List[Record], bytes, "Sandbox", Run]):
     def __init__(self, session: Session) -> None:
         super().__init__(session._invoke)
         self._session = session
+
+    @overload
+    def __call__(self, function: F) -> F: ...
+
+    @overload
+    def __call__(self, **definition: Any) -> Callable[[F], F]: ...
 
     def __call__(self, function: Optional[Callable[..., Any]] = None, **definition: Any) -> Any:
         """Makes a function a tool that this persona's callers (and MCP clients) can call.

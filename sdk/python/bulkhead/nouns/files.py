@@ -26,9 +26,9 @@ class Files(Generic[R, I, B, S, X]):
         recursive: A folder that is not empty, too.
         Reasons: file_not_found, not_empty, path_invalid, store_unavailable.
         """
-        return self._invoke("files.delete", {
+        return self._invoke("files.delete", {  # type: ignore[no-any-return]
             "path": path, "recursive": recursive
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def export(
             self, path: str, to: Union[str, bytes], *, sandbox: Optional[str] = None,
@@ -46,10 +46,10 @@ class Files(Generic[R, I, B, S, X]):
             file_not_found, files_unsupported, is_folder, no_space, path_invalid, read_only,
             sandbox_not_found, store_unavailable, workspace_refused.
         """
-        return self._invoke("files.export", {
+        return self._invoke("files.export", {  # type: ignore[no-any-return]
             "path": path, "to": to, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "mode": mode
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def get(
             self, path: str, *, offset: Optional[int] = None, size: Optional[int] = None,
@@ -61,9 +61,9 @@ class Files(Generic[R, I, B, S, X]):
         Gives: the bytes on stream 3 (data).
         Reasons: file_changed, file_not_found, is_folder, path_invalid, store_unavailable.
         """
-        return self._invoke("files.get", {
+        return self._invoke("files.get", {  # type: ignore[no-any-return]
             "path": path, "offset": offset, "size": size
-        }, "bytes", None, call_timeout)  # type: ignore[no-any-return]
+        }, "bytes", None, call_timeout)
 
     def import_(
             self, from_: Union[str, bytes], path: str, *, sandbox: Optional[str] = None,
@@ -81,11 +81,11 @@ class Files(Generic[R, I, B, S, X]):
             file_exists, file_not_found, files_unsupported, is_folder, path_invalid, quota,
             sandbox_not_found, store_unavailable, workspace_refused.
         """
-        return self._invoke("files.import", {
+        return self._invoke("files.import", {  # type: ignore[no-any-return]
             "from": from_, "path": path, "sandbox": sandbox, "backend": backend,
             "workspace": workspace, "profile": profile, "media_type": media_type,
             "if_etag": if_etag
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def list(
             self, *, path: Optional[str] = None, recursive: Optional[bool] = None,
@@ -98,9 +98,9 @@ class Files(Generic[R, I, B, S, X]):
         Gives: items {path, kind, size, etag, media_type, modified_ms}.
         Reasons: file_not_found, not_a_folder, path_invalid, store_unavailable.
         """
-        return self._invoke("files.list", {
+        return self._invoke("files.list", {  # type: ignore[no-any-return]
             "path": path, "recursive": recursive, "after": after, "limit": limit
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def put(
             self, path: str, *, content: Optional[Union[str, bytes]] = None,
@@ -116,10 +116,10 @@ class Files(Generic[R, I, B, S, X]):
         Reasons: etag_mismatch, file_exists, is_folder, not_a_folder, path_invalid, quota,
             store_unavailable.
         """
-        return self._invoke("files.put", {
+        return self._invoke("files.put", {  # type: ignore[no-any-return]
             "path": path, "content": content, "media_type": media_type, "if_etag":
             if_etag
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)
 
     def stat(
             self, path: str, *, call_timeout: Optional[float] = None) -> R:
@@ -128,6 +128,6 @@ class Files(Generic[R, I, B, S, X]):
         path: Relative: parts between single slashes, none of them . or ..
         Reasons: file_not_found, path_invalid, store_unavailable.
         """
-        return self._invoke("files.stat", {
+        return self._invoke("files.stat", {  # type: ignore[no-any-return]
             "path": path
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

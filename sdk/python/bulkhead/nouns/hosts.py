@@ -20,5 +20,5 @@ class Hosts(Generic[R, I, B, S, X]):
     def inspect(
             self, *, call_timeout: Optional[float] = None) -> R:
         """Tells what this host is, where its data lies and what its defaults are."""
-        return self._invoke("host.inspect", {
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        return self._invoke("host.inspect", {  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

@@ -27,9 +27,9 @@ class Jobs(Generic[R, I, B, S, X]):
         Gives: streams 1 (stdout) and 2 (stderr).
         Reasons: job_cursor, job_not_found.
         """
-        return self._invoke("job.attach", {
+        return self._invoke("job.attach", {  # type: ignore[no-any-return]
             "job": job, "cursor": cursor, "follow": follow, "max_bytes": max_bytes
-        }, "run", None, call_timeout)  # type: ignore[no-any-return]
+        }, "run", None, call_timeout)
 
     def forget(
             self, job: str, *, call_timeout: Optional[float] = None) -> R:
@@ -37,9 +37,9 @@ class Jobs(Generic[R, I, B, S, X]):
 
         Reasons: job_not_found, job_running.
         """
-        return self._invoke("job.forget", {
+        return self._invoke("job.forget", {  # type: ignore[no-any-return]
             "job": job
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def get(
             self, job: str, *, call_timeout: Optional[float] = None) -> R:
@@ -47,9 +47,9 @@ class Jobs(Generic[R, I, B, S, X]):
 
         Reasons: job_not_found.
         """
-        return self._invoke("job.get", {
+        return self._invoke("job.get", {  # type: ignore[no-any-return]
             "job": job
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def list(
             self, *, sandbox: Optional[str] = None,
@@ -61,9 +61,9 @@ class Jobs(Generic[R, I, B, S, X]):
         Gives: items as job.get.
         Reasons: sandbox_not_found.
         """
-        return self._invoke("job.list", {
+        return self._invoke("job.list", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def start(
             self, argv: Sequence[Union[str, bytes]], *, sandbox: Optional[str] = None,
@@ -88,8 +88,8 @@ class Jobs(Generic[R, I, B, S, X]):
             pool_full, sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, too_large,
             too_many_jobs, workspace_refused.
         """
-        return self._invoke("job.start", {
+        return self._invoke("job.start", {  # type: ignore[no-any-return]
             "argv": argv, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "cwd": cwd, "env": env, "user": user,
             "limits": limits, "timeout_ms": timeout_ms
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

@@ -24,6 +24,6 @@ class Logs(Generic[R, I, B, S, X]):
 
         Gives: items {time_ms, level, message, plugin, persona, fields}.
         """
-        return self._invoke("log.follow", {
+        return self._invoke("log.follow", {  # type: ignore[no-any-return]
             "level": level
-        }, "run", None, call_timeout)  # type: ignore[no-any-return]
+        }, "run", None, call_timeout)

@@ -24,5 +24,5 @@ class Operations(Generic[R, I, B, S, X]):
         Gives: items {name, version, summary, args, result, input, output, lane, quick, repeatable,
             reasons}.
         """
-        return self._invoke("operation.list", {
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        return self._invoke("operation.list", {  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)

@@ -24,6 +24,6 @@ class Plugins(Generic[R, I, B, S, X]):
 
         probe: Load them all, and ask each isolation backend whether it can work here.
         """
-        return self._invoke("plugin.list", {
+        return self._invoke("plugin.list", {  # type: ignore[no-any-return]
             "probe": probe
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

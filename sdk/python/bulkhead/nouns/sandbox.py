@@ -24,9 +24,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: ports_unsupported, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.endpoint", {
+        return self._invoke("sandbox.endpoint", {  # type: ignore[no-any-return]
             "sandbox": self._id, "port": port
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def exec(
             self, argv: Sequence[Union[str, bytes]], *, cwd: Optional[str] = None,
@@ -45,10 +45,10 @@ class BoundSandbox(Generic[R, I, B, S, X]):
         Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, not_enforced,
             sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, workspace_refused.
         """
-        return self._invoke("sandbox.exec", {
+        return self._invoke("sandbox.exec", {  # type: ignore[no-any-return]
             "collect": True, "sandbox": self._id, "argv": argv, "cwd": cwd, "env": env,
             "user": user, "limits": limits, "timeout_ms": timeout_ms, "tty": tty
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)
 
     def get(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -56,9 +56,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: sandbox_not_found.
         """
-        return self._invoke("sandbox.get", {
+        return self._invoke("sandbox.get", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def health(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -66,9 +66,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.health", {
+        return self._invoke("sandbox.health", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def interrupt(
             self, exec: str, *, grace_ms: Optional[int] = None,
@@ -79,9 +79,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
         grace_ms: Between SIGTERM and SIGKILL; 3000.
         Reasons: busy, exec_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.interrupt", {
+        return self._invoke("sandbox.interrupt", {  # type: ignore[no-any-return]
             "sandbox": self._id, "exec": exec, "grace_ms": grace_ms
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def kill(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -89,9 +89,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: sandbox_not_found.
         """
-        return self._invoke("sandbox.kill", {
+        return self._invoke("sandbox.kill", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def metrics(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -99,9 +99,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.metrics", {
+        return self._invoke("sandbox.metrics", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def pause(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -109,9 +109,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: pause_unsupported, sandbox_ended, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.pause", {
+        return self._invoke("sandbox.pause", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def renew(
             self, timeout_ms: int, *, call_timeout: Optional[float] = None) -> R:
@@ -119,9 +119,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: sandbox_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.renew", {
+        return self._invoke("sandbox.renew", {  # type: ignore[no-any-return]
             "sandbox": self._id, "timeout_ms": timeout_ms
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def resize(
             self, exec: str, rows: int, cols: int, *,
@@ -130,9 +130,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: exec_ended, no_terminal, sandbox_not_found.
         """
-        return self._invoke("sandbox.resize", {
+        return self._invoke("sandbox.resize", {  # type: ignore[no-any-return]
             "sandbox": self._id, "exec": exec, "rows": rows, "cols": cols
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def resume(
             self, *, call_timeout: Optional[float] = None) -> R:
@@ -140,9 +140,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
 
         Reasons: pause_unsupported, sandbox_ended, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.resume", {
+        return self._invoke("sandbox.resume", {  # type: ignore[no-any-return]
             "sandbox": self._id
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def signal(
             self, signal: int, *, exec: Optional[str] = None,
@@ -153,6 +153,6 @@ class BoundSandbox(Generic[R, I, B, S, X]):
         exec: Without it: all.
         Reasons: exec_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.signal", {
+        return self._invoke("sandbox.signal", {  # type: ignore[no-any-return]
             "sandbox": self._id, "signal": signal, "exec": exec
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

@@ -29,9 +29,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, not_a_folder, path_invalid,
             sandbox_not_found.
         """
-        return self._invoke("sandbox.file_info", {
+        return self._invoke("sandbox.file_info", {  # type: ignore[no-any-return]
             "sandbox": self._id, "paths": paths, "follow": follow
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def list(
             self, path: Union[str, bytes], *, depth: Optional[int] = None,
@@ -44,9 +44,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.list_files", {
+        return self._invoke("sandbox.list_files", {  # type: ignore[no-any-return]
             "sandbox": self._id, "path": path, "depth": depth
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def make_folders(
             self, entries: Sequence[Mapping[str, Any]], *,
@@ -56,9 +56,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, files_unsupported, no_space, not_a_folder, owner_unsupported,
             path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.make_folders", {
+        return self._invoke("sandbox.make_folders", {  # type: ignore[no-any-return]
             "sandbox": self._id, "entries": entries
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def move(
             self, moves: Sequence[Mapping[str, Any]], *, replace: Optional[bool] = None,
@@ -70,9 +70,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_exists, file_not_found, files_unsupported, is_folder,
             no_space, not_a_folder, other_file_system, path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.move_files", {
+        return self._invoke("sandbox.move_files", {  # type: ignore[no-any-return]
             "sandbox": self._id, "moves": moves, "replace": replace, "parents": parents
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def read(
             self, path: Union[str, bytes], *, offset: Optional[int] = None,
@@ -85,9 +85,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.read_file", {
+        return self._invoke("sandbox.read_file", {  # type: ignore[no-any-return]
             "sandbox": self._id, "path": path, "offset": offset, "size": size
-        }, "bytes", None, call_timeout)  # type: ignore[no-any-return]
+        }, "bytes", None, call_timeout)
 
     def remove(
             self, paths: Sequence[Union[str, bytes]], *, missing_ok: Optional[bool] = None,
@@ -98,9 +98,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, is_folder, path_invalid,
             read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.remove_files", {
+        return self._invoke("sandbox.remove_files", {  # type: ignore[no-any-return]
             "sandbox": self._id, "paths": paths, "missing_ok": missing_ok
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def remove_folders(
             self, paths: Sequence[Union[str, bytes]], *, missing_ok: Optional[bool] = None,
@@ -111,9 +111,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, not_a_folder, not_empty,
             path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.remove_folders", {
+        return self._invoke("sandbox.remove_folders", {  # type: ignore[no-any-return]
             "sandbox": self._id, "paths": paths, "missing_ok": missing_ok
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def replace(
             self, edits: Sequence[Mapping[str, Any]], *,
@@ -123,9 +123,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, is_folder, no_space,
             not_a_file, path_invalid, read_only, sandbox_not_found, too_large.
         """
-        return self._invoke("sandbox.replace_in_files", {
+        return self._invoke("sandbox.replace_in_files", {  # type: ignore[no-any-return]
             "sandbox": self._id, "edits": edits
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def search(
             self, path: Union[str, bytes], pattern: str, *, limit: Optional[int] = None,
@@ -139,9 +139,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.search_files", {
+        return self._invoke("sandbox.search_files", {  # type: ignore[no-any-return]
             "sandbox": self._id, "path": path, "pattern": pattern, "limit": limit
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def set_permissions(
             self, entries: Sequence[Mapping[str, Any]], *,
@@ -151,9 +151,9 @@ class BoundFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, owner_unsupported, path_invalid,
             read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.set_permissions", {
+        return self._invoke("sandbox.set_permissions", {  # type: ignore[no-any-return]
             "sandbox": self._id, "entries": entries
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def write(
             self, path: Union[str, bytes], *, content: Optional[Union[str, bytes]] = None,
@@ -173,8 +173,8 @@ class BoundFiles(Generic[R, I, B, S, X]):
             no_space, not_a_file, not_a_folder, owner_unsupported, path_invalid, read_only,
             sandbox_not_found.
         """
-        return self._invoke("sandbox.write_file", {
+        return self._invoke("sandbox.write_file", {  # type: ignore[no-any-return]
             "sandbox": self._id, "path": path, "content": content, "mode": mode,
             "owner": owner, "group": group, "append": append, "create_only":
             create_only, "parents": parents
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)

@@ -25,9 +25,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: backend_unavailable, not_enforced, sandbox_not_found.
         """
-        return self._invoke("sandbox.connect", {
+        return self._invoke("sandbox.connect", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "sandbox", None, call_timeout)  # type: ignore[no-any-return]
+        }, "sandbox", None, call_timeout)
 
     def create(
             self, *, backend: Optional[str] = None, workspace: Optional[str] = None,
@@ -52,10 +52,10 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         Reasons: backend_not_permitted, backend_unavailable, contradiction, exec_option_unsupported,
             image_unknown, not_enforced, sandbox_limit, too_large, variable, workspace_refused.
         """
-        return self._invoke("sandbox.create", {
+        return self._invoke("sandbox.create", {  # type: ignore[no-any-return]
             "backend": backend, "workspace": workspace, "image": image, "profile":
             profile, "timeout_ms": timeout_ms, "env": env, "metadata": metadata
-        }, "sandbox", None, call_timeout)  # type: ignore[no-any-return]
+        }, "sandbox", None, call_timeout)
 
     def endpoint(
             self, sandbox: str, port: int, *, call_timeout: Optional[float] = None) -> R:
@@ -63,9 +63,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: ports_unsupported, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.endpoint", {
+        return self._invoke("sandbox.endpoint", {  # type: ignore[no-any-return]
             "sandbox": sandbox, "port": port
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def exec(
             self, argv: Sequence[Union[str, bytes]], *, sandbox: Optional[str] = None,
@@ -93,11 +93,11 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, not_enforced,
             sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, workspace_refused.
         """
-        return self._invoke("sandbox.exec", {
+        return self._invoke("sandbox.exec", {  # type: ignore[no-any-return]
             "collect": True, "argv": argv, "sandbox": sandbox, "backend": backend,
             "workspace": workspace, "profile": profile, "cwd": cwd, "env": env, "user":
             user, "limits": limits, "timeout_ms": timeout_ms, "tty": tty
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)
 
     def get(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -105,9 +105,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: sandbox_not_found.
         """
-        return self._invoke("sandbox.get", {
+        return self._invoke("sandbox.get", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def health(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -115,9 +115,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.health", {
+        return self._invoke("sandbox.health", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def interrupt(
             self, sandbox: str, exec: str, *, grace_ms: Optional[int] = None,
@@ -128,9 +128,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         grace_ms: Between SIGTERM and SIGKILL; 3000.
         Reasons: busy, exec_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.interrupt", {
+        return self._invoke("sandbox.interrupt", {  # type: ignore[no-any-return]
             "sandbox": sandbox, "exec": exec, "grace_ms": grace_ms
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def kill(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -138,9 +138,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: sandbox_not_found.
         """
-        return self._invoke("sandbox.kill", {
+        return self._invoke("sandbox.kill", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def list(
             self, *, states: Optional[Sequence[str]] = None,
@@ -152,9 +152,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         metadata: All of these, with these values.
         Gives: items as sandbox.get, without enforcement.
         """
-        return self._invoke("sandbox.list", {
+        return self._invoke("sandbox.list", {  # type: ignore[no-any-return]
             "states": states, "metadata": metadata
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def metrics(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -162,9 +162,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.metrics", {
+        return self._invoke("sandbox.metrics", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def pause(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -172,9 +172,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: pause_unsupported, sandbox_ended, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.pause", {
+        return self._invoke("sandbox.pause", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def plan(
             self, *, backend: Optional[str] = None, workspace: Optional[str] = None,
@@ -193,10 +193,10 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         Reasons: backend_not_permitted, backend_unavailable, contradiction, image_unknown,
             too_large, workspace_refused.
         """
-        return self._invoke("sandbox.plan", {
+        return self._invoke("sandbox.plan", {  # type: ignore[no-any-return]
             "backend": backend, "workspace": workspace, "image": image, "profile":
             profile
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def renew(
             self, sandbox: str, timeout_ms: int, *,
@@ -205,9 +205,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: sandbox_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.renew", {
+        return self._invoke("sandbox.renew", {  # type: ignore[no-any-return]
             "sandbox": sandbox, "timeout_ms": timeout_ms
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def resize(
             self, sandbox: str, exec: str, rows: int, cols: int, *,
@@ -216,9 +216,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: exec_ended, no_terminal, sandbox_not_found.
         """
-        return self._invoke("sandbox.resize", {
+        return self._invoke("sandbox.resize", {  # type: ignore[no-any-return]
             "sandbox": sandbox, "exec": exec, "rows": rows, "cols": cols
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def resume(
             self, sandbox: str, *, call_timeout: Optional[float] = None) -> R:
@@ -226,9 +226,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
 
         Reasons: pause_unsupported, sandbox_ended, sandbox_not_found, sandbox_state.
         """
-        return self._invoke("sandbox.resume", {
+        return self._invoke("sandbox.resume", {  # type: ignore[no-any-return]
             "sandbox": sandbox
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def signal(
             self, sandbox: str, signal: int, *, exec: Optional[str] = None,
@@ -239,6 +239,6 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         exec: Without it: all.
         Reasons: exec_ended, sandbox_not_found.
         """
-        return self._invoke("sandbox.signal", {
+        return self._invoke("sandbox.signal", {  # type: ignore[no-any-return]
             "sandbox": sandbox, "signal": signal, "exec": exec
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)

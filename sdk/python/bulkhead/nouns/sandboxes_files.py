@@ -33,10 +33,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, not_a_folder, path_invalid,
             sandbox_not_found.
         """
-        return self._invoke("sandbox.file_info", {
+        return self._invoke("sandbox.file_info", {  # type: ignore[no-any-return]
             "paths": paths, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "follow": follow
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def list_files(
             self, path: Union[str, bytes], *, sandbox: Optional[str] = None,
@@ -54,10 +54,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.list_files", {
+        return self._invoke("sandbox.list_files", {  # type: ignore[no-any-return]
             "path": path, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "depth": depth
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def make_folders(
             self, entries: Sequence[Mapping[str, Any]], *, sandbox: Optional[str] = None,
@@ -72,10 +72,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, files_unsupported, no_space, not_a_folder, owner_unsupported,
             path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.make_folders", {
+        return self._invoke("sandbox.make_folders", {  # type: ignore[no-any-return]
             "entries": entries, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def move_files(
             self, moves: Sequence[Mapping[str, Any]], *, sandbox: Optional[str] = None,
@@ -92,10 +92,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_exists, file_not_found, files_unsupported, is_folder,
             no_space, not_a_folder, other_file_system, path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.move_files", {
+        return self._invoke("sandbox.move_files", {  # type: ignore[no-any-return]
             "moves": moves, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "replace": replace, "parents": parents
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def read_file(
             self, path: Union[str, bytes], *, sandbox: Optional[str] = None,
@@ -113,10 +113,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.read_file", {
+        return self._invoke("sandbox.read_file", {  # type: ignore[no-any-return]
             "path": path, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "offset": offset, "size": size
-        }, "bytes", None, call_timeout)  # type: ignore[no-any-return]
+        }, "bytes", None, call_timeout)
 
     def remove_files(
             self, paths: Sequence[Union[str, bytes]], *, sandbox: Optional[str] = None,
@@ -132,10 +132,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, is_folder, path_invalid,
             read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.remove_files", {
+        return self._invoke("sandbox.remove_files", {  # type: ignore[no-any-return]
             "paths": paths, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "missing_ok": missing_ok
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def remove_folders(
             self, paths: Sequence[Union[str, bytes]], *, sandbox: Optional[str] = None,
@@ -151,10 +151,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, not_a_folder, not_empty,
             path_invalid, read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.remove_folders", {
+        return self._invoke("sandbox.remove_folders", {  # type: ignore[no-any-return]
             "paths": paths, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "missing_ok": missing_ok
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def replace_in_files(
             self, edits: Sequence[Mapping[str, Any]], *, sandbox: Optional[str] = None,
@@ -169,10 +169,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_busy, file_denied, file_not_found, files_unsupported, is_folder, no_space,
             not_a_file, path_invalid, read_only, sandbox_not_found, too_large.
         """
-        return self._invoke("sandbox.replace_in_files", {
+        return self._invoke("sandbox.replace_in_files", {  # type: ignore[no-any-return]
             "edits": edits, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def search_files(
             self, path: Union[str, bytes], pattern: str, *, sandbox: Optional[str] = None,
@@ -191,10 +191,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, is_folder, not_a_file,
             not_a_folder, path_invalid, sandbox_not_found.
         """
-        return self._invoke("sandbox.search_files", {
+        return self._invoke("sandbox.search_files", {  # type: ignore[no-any-return]
             "path": path, "pattern": pattern, "sandbox": sandbox, "backend": backend,
             "workspace": workspace, "profile": profile, "limit": limit
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)
 
     def set_permissions(
             self, entries: Sequence[Mapping[str, Any]], *, sandbox: Optional[str] = None,
@@ -209,10 +209,10 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
         Reasons: file_denied, file_not_found, files_unsupported, owner_unsupported, path_invalid,
             read_only, sandbox_not_found.
         """
-        return self._invoke("sandbox.set_permissions", {
+        return self._invoke("sandbox.set_permissions", {  # type: ignore[no-any-return]
             "entries": entries, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile
-        }, "record", None, call_timeout)  # type: ignore[no-any-return]
+        }, "record", None, call_timeout)
 
     def write_file(
             self, path: Union[str, bytes], *, sandbox: Optional[str] = None,
@@ -238,9 +238,9 @@ class SandboxesFiles(Generic[R, I, B, S, X]):
             no_space, not_a_file, not_a_folder, owner_unsupported, path_invalid, read_only,
             sandbox_not_found.
         """
-        return self._invoke("sandbox.write_file", {
+        return self._invoke("sandbox.write_file", {  # type: ignore[no-any-return]
             "path": path, "sandbox": sandbox, "backend": backend, "workspace":
             workspace, "profile": profile, "content": content, "mode": mode, "owner":
             owner, "group": group, "append": append, "create_only": create_only,
             "parents": parents
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)

@@ -26,9 +26,9 @@ class Tools(Generic[R, I, B, S, X]):
         Gives: what the tool sends: streams, progress, attachments that the result names.
         Reasons: plugin_misuse, schema, unknown_tool.
         """
-        return self._invoke("tool.call", {
+        return self._invoke("tool.call", {  # type: ignore[no-any-return]
             "name": name, "arguments": arguments
-        }, "record", input, call_timeout)  # type: ignore[no-any-return]
+        }, "record", input, call_timeout)
 
     def list(
             self, *, call_timeout: Optional[float] = None) -> I:
@@ -36,5 +36,5 @@ class Tools(Generic[R, I, B, S, X]):
 
         Gives: items: abi/schemas/tool.json, with plugin and toolset.
         """
-        return self._invoke("tool.list", {
-        }, "items", None, call_timeout)  # type: ignore[no-any-return]
+        return self._invoke("tool.list", {  # type: ignore[no-any-return]
+        }, "items", None, call_timeout)

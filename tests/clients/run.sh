@@ -91,6 +91,7 @@ if ! set_up python "$here/python/requirements.txt" -- install_python; then
 else
   run_client python "$stage/python/bin/python" "$here/python/sdk_client.py"
   run_client opensandbox "$stage/python/bin/python" "$here/python/opensandbox_client.py"
+  run_client tool "$stage/python/bin/python" "$here/python/tool_client.py"
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

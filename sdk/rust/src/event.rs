@@ -9,7 +9,7 @@ use crate::handle::{bytes_of, checked, handle, millis};
 use crate::serve::Ask;
 
 handle! {
-    /// Where events arrive. `Send` and `Sync`: its functions are [any], several threads may pull. Dropping
+    /// Where events arrive. `Send` and `Sync`: its functions are `[any]`, several threads may pull. Dropping
     /// it cancels the runs that report to it.
     pub Queue, bh_queue, bh_queue_free
 }
@@ -52,7 +52,7 @@ impl Queue {
 
 handle! {
     /// One thing that happened. Dropping it gives its room back to its run: one with 1 MiB of events that
-    /// nobody dropped waits. `Send` and `Sync`: reading is [any].
+    /// nobody dropped waits. `Send` and `Sync`: reading is `[any]`.
     pub Event, bh_event, bh_event_free
 }
 // SAFETY: what takes &self is [any]; bh_event_ask, [serial], takes &mut self; free is [last].

@@ -57,3 +57,8 @@ pub use run::{Canceller, Run};
 pub use runtime::{version, Runtime, Session};
 pub use serve::{Ask, Server};
 pub use stream::{Input, Piece, Stream};
+
+// The README's example is compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,7 +9,7 @@ use crate::json::Json;
 
 handle! {
     /// An operation with its arguments. `Send`; `Sync` too: what changes it takes `&mut self`, and starting
-    /// it is [any].
+    /// it is `[any]`.
     pub Request, bh_request, bh_request_free
 }
 // SAFETY: args, attach, timeout and input are [serial] and take &mut self; bh_start and bh_do read it

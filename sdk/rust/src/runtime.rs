@@ -27,7 +27,7 @@ unsafe impl Sync for RuntimeHandle {}
 
 /// Plugins and configuration. Its clones and its sessions share it; with the last of them it closes, on a
 /// thread of the library's own. [`Runtime::close`] does it at once and says how it went. `Clone`, `Send`
-/// and `Sync`: its functions are [any].
+/// and `Sync`: its functions are `[any]`.
 #[derive(Clone, Debug)]
 pub struct Runtime(Arc<RuntimeHandle>);
 
@@ -109,7 +109,7 @@ unsafe impl Send for SessionHandle {}
 unsafe impl Sync for SessionHandle {}
 
 /// One persona's view of a runtime, through which everything is called. `Send` and `Sync`: its
-/// functions are [any].
+/// functions are `[any]`.
 #[derive(Debug)]
 pub struct Session {
     handle: SessionHandle,

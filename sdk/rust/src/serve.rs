@@ -40,7 +40,7 @@ impl Session {
 
 handle! {
     /// One question that has to be answered; dropped without an answer it fails, `UNAVAILABLE`. `Send`; `Sync`
-    /// too: what is [serial] takes `&mut self`.
+    /// too: what is `[serial]` takes `&mut self`.
     pub Ask, bh_ask, bh_ask_free
 }
 // SAFETY: id, result, fail and session are [any]; emit and attach, [serial], take &mut self; free is

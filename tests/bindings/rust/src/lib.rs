@@ -29,12 +29,21 @@ impl Place {
 
     /// With further members of the configuration.
     pub fn with(more: &[(&str, Json)]) -> Place {
+        Place::made(&[], more)
+    }
+
+    /// With plugins of these folders, beside those of the build.
+    pub fn with_plugins(folders: &[&str]) -> Place {
+        Place::made(folders, &[])
+    }
+
+    fn made(plugins: &[&str], more: &[(&str, Json)]) -> Place {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let build = build_folder();
         let name = format!("place-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = build.join("bindings-rust").join(name);
         fs::create_dir_all(folder.join("work")).expect("a folder for the test");
-        let runtime = Runtime::new(&config(&folder, more)).expect("a runtime");
+        let runtime = Runtime::new(&config(&folder, plugins, more)).expect("a runtime");
         let session = runtime.session("tests").expect("a session");
         Place { session, folder }
     }
@@ -73,10 +82,12 @@ fn build_folder() -> PathBuf {
     PathBuf::from(env::var("BH_BUILD_DIR").expect("BH_BUILD_DIR names the build folder"))
 }
 
-fn config(folder: &Path, more: &[(&str, Json)]) -> Json {
+fn config(folder: &Path, plugins: &[&str], more: &[(&str, Json)]) -> Json {
     let text = |path: PathBuf| Json::from(path.to_str().expect("a path in UTF-8"));
     let off = ["environment", "user", "relative", "system"].map(|place| (place, false.into()));
-    let mut plugins = vec![("path", Json::Array(vec![text(build_folder().join("plugins"))]))];
+    let mut paths: Vec<Json> = plugins.iter().map(|&path| path.into()).collect();
+    paths.push(text(build_folder().join("plugins")));
+    let mut plugins = vec![("path", Json::Array(paths))];
     plugins.extend(off);
     let mut members = vec![
         ("version", 1.into()),

@@ -38,7 +38,7 @@ fn faults_carry_code_reason_and_sentence() {
     assert!(boxed.downcast::<Fault>().is_ok());
     let args = object([("sandbox", "none".into()), ("argv", Json::from(vec!["true"]))]);
     fails(session.call("sandbox.exec", &args), BH_NOT_FOUND, "sandbox_not_found");
-    fails(session.call("tool.list", &Json::Null), BH_INVALID_ARGUMENT, "json");
+    fails(session.call("tool.list", &Json::Null), BH_INVALID_ARGUMENT, "schema");
     fails(place.runtime().session("Not A Name"), BH_INVALID_ARGUMENT, "persona");
     fails(Runtime::from_text("{"), BH_INVALID_ARGUMENT, "json_syntax");
     fails(Runtime::from_text(""), BH_INVALID_ARGUMENT, "json_syntax");

@@ -105,8 +105,7 @@ pub struct bh_call_api {
             size: usize,
         ) -> bh_status,
     >,
-    pub attach:
-        Option<unsafe extern "C" fn(call: *mut bh_call, blob: *const bh_blob) -> bh_status>,
+    pub attach: Option<unsafe extern "C" fn(call: *mut bh_call, blob: *const bh_blob) -> bh_status>,
     pub event:
         Option<unsafe extern "C" fn(call: *mut bh_call, json: *const c_char, json_len: usize)>,
     pub receive: Option<

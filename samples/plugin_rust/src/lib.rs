@@ -51,7 +51,8 @@ unsafe extern "C" fn call_tool(
 }
 
 unsafe extern "C" fn get_interface(interface_id: *const c_char) -> *const c_void {
-    match interface_id.is_null() || CStr::from_ptr(interface_id).to_bytes() != BH_TOOLSET.as_bytes() {
+    match interface_id.is_null() || CStr::from_ptr(interface_id).to_bytes() != BH_TOOLSET.as_bytes()
+    {
         true => null(),
         false => std::ptr::addr_of!(PROVIDERS.0).cast(),
     }

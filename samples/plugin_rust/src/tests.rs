@@ -43,7 +43,12 @@ unsafe extern "C" fn item(call: *mut bh_call, json: *const c_char, len: usize) -
     BH_OK
 }
 
-unsafe extern "C" fn emit(call: *mut bh_call, _: i32, data: *const c_void, size: usize) -> bh_status {
+unsafe extern "C" fn emit(
+    call: *mut bh_call,
+    _: i32,
+    data: *const c_void,
+    size: usize,
+) -> bh_status {
     let fake = &mut *call.cast::<Fake>();
     fake.output.extend_from_slice(bytes(data, size));
     fake.stop_emit_with

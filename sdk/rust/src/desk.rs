@@ -205,13 +205,7 @@ impl Desk {
         let id = ask.id();
         let attachments = self.lock().take_attachments(id);
         let args = Json::parse(event.text()).unwrap_or(Json::Null);
-        let mut asked = Asked {
-            desk: self,
-            ask,
-            name: event.name().to_owned(),
-            args,
-            attachments,
-        };
+        let mut asked = Asked { desk: self, ask, name: event.name().to_owned(), args, attachments };
         let offer = &self.offers[event.tag() as usize];
         drop(event);
         let outcome = catch_unwind(AssertUnwindSafe(|| (offer.answer)(&mut asked)));

@@ -31,10 +31,8 @@ impl Session {
         let text = what.to_string();
         let (s, q) = (self.as_ptr(), queue.as_ptr());
         // SAFETY: both live, the text is borrowed for the call alone.
-        made(|out, f| unsafe {
-            ffi::bh_serve(s, text.as_ptr().cast(), text.len(), q, tag, out, f)
-        })
-        .map(Server)
+        made(|out, f| unsafe { ffi::bh_serve(s, text.as_ptr().cast(), text.len(), q, tag, out, f) })
+            .map(Server)
     }
 }
 
@@ -111,9 +109,7 @@ impl Ask {
         let (m, d) = (fault.message.as_ptr().cast(), details.as_ptr().cast());
         let (m_len, d_len) = (fault.message.len(), details.len());
         // SAFETY: [any]; all is copied.
-        checked(|f| unsafe {
-            ffi::bh_ask_fail(self.as_ptr(), fault.code.0, m, m_len, d, d_len, f)
-        })
+        checked(|f| unsafe { ffi::bh_ask_fail(self.as_ptr(), fault.code.0, m, m_len, d, d_len, f) })
     }
 
     /// A session with the asker's rights, deadline and cancellation, and no more. `runtime`: the one that

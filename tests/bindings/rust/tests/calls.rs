@@ -245,9 +245,8 @@ fn an_attachment_of_a_tool_comes_whole() {
     desk.tool(&place.session, tool, move |ask| {
         ask.attach("blob", "application/x-blob", &given)?;
         ask.attach("empty", "application/x-empty", b"")?;
-        let named = |name: &str| {
-            object([("type", "attachment".into()), ("attachment", name.into())])
-        };
+        let named =
+            |name: &str| object([("type", "attachment".into()), ("attachment", name.into())]);
         Ok(object([("content", Json::Array(vec![named("blob"), named("empty")]))]))
     })
     .unwrap();

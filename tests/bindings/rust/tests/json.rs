@@ -45,8 +45,7 @@ fn every_character_comes_back() {
         let text: String = (first..first + 0x400).filter_map(char::from_u32).collect();
         let json = Json::from(text.as_str());
         assert_eq!(Json::parse(&json.to_string()).unwrap(), json);
-        let escaped: String =
-            text.encode_utf16().map(|unit| format!("\\u{:04X}", unit)).collect();
+        let escaped: String = text.encode_utf16().map(|unit| format!("\\u{:04X}", unit)).collect();
         assert_eq!(Json::parse(&format!("\"{}\"", escaped)).unwrap(), json);
     }
 }

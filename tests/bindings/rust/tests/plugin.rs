@@ -19,7 +19,8 @@ fn call_of(name: &str, args: Json) -> Request {
 #[test]
 fn it_is_loaded_without_a_word() {
     let place = place();
-    let done = place.session.tool("word_count", &object([("text", "a b\nc \u{e9}".into())])).unwrap();
+    let done =
+        place.session.tool("word_count", &object([("text", "a b\nc \u{e9}".into())])).unwrap();
     let counts = &done.result["structured"];
     let numbers = ["lines", "words", "characters", "bytes"].map(|n| counts[n].as_i64());
     assert_eq!(numbers, [Some(2), Some(4), Some(7), Some(8)]);

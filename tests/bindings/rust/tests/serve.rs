@@ -20,10 +20,10 @@ fn call_of(name: &str) -> Request {
 fn a_tool_is_listed_called_and_gone_with_its_desk() {
     let place = Place::new();
     let mut desk = Desk::new(place.runtime()).unwrap();
-    let described = tool("twice").with("title", "old").with("title", "Twice").with(
-        "annotations",
-        object([("read_only", true.into())]),
-    );
+    let described = tool("twice")
+        .with("title", "old")
+        .with("title", "Twice")
+        .with("annotations", object([("read_only", true.into())]));
     desk.tool(&place.session, described, |ask| {
         assert_eq!(ask.name(), "twice");
         let n = ask.args()["n"].as_i64().unwrap_or(0);
@@ -39,7 +39,10 @@ fn a_tool_is_listed_called_and_gone_with_its_desk() {
     let done = place.session.tool("twice", &object([("n", 21.into())])).unwrap();
     assert_eq!(done.text(), "42");
     let sorry = place.session.tool("sorry", &nothing()).unwrap();
-    assert_eq!((sorry.text().as_str(), sorry.result["is_error"].as_bool()), ("not today", Some(true)));
+    assert_eq!(
+        (sorry.text().as_str(), sorry.result["is_error"].as_bool()),
+        ("not today", Some(true))
+    );
     serving.stop();
     fails(place.session.tool("twice", &nothing()), BH_NOT_FOUND, "unknown_tool");
 }
@@ -295,7 +298,8 @@ fn dropped_in_any_order_nothing_hangs() {
             _ => {
                 let session = place.runtime().session("tests").unwrap();
                 let canceller = run.canceller();
-                let reader = thread::spawn(move || run.find(|piece: &Result<Piece, _>| piece.is_err()));
+                let reader =
+                    thread::spawn(move || run.find(|piece: &Result<Piece, _>| piece.is_err()));
                 drop(session);
                 canceller.cancel();
                 assert!(reader.join().unwrap().is_some());
@@ -310,9 +314,11 @@ fn dropped_in_any_order_nothing_hangs() {
 fn the_handles_answer_without_a_desk() {
     let place = Place::new();
     let queue = place.runtime().queue().unwrap();
-    let offer = object([("tool", Json::parse(
-        r#"{"name":"raw","description":"x","input_schema":{"type":"object"}}"#,
-    ).unwrap())]);
+    let offer = object([(
+        "tool",
+        Json::parse(r#"{"name":"raw","description":"x","input_schema":{"type":"object"}}"#)
+            .unwrap(),
+    )]);
     let server = place.session.serve(&offer, &queue, 3).unwrap();
     let run = place.session.start(&call_of("raw"), &queue, 4).unwrap();
     let mut event = queue.next(Some(PATIENCE)).unwrap().unwrap();

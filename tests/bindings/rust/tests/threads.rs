@@ -7,8 +7,8 @@ use std::time::Duration;
 use bindings_rust::{nothing, Place, PATIENCE};
 use bulkhead::ffi::*;
 use bulkhead::{
-    object, text_result, Ask, Canceller, Desk, Event, Fault, Input, Json, Piece, Queue, Request, Run,
-    Runtime, Server, Serving, Session, Stream, Tool,
+    object, text_result, Ask, Canceller, Desk, Event, Fault, Input, Json, Piece, Queue, Request,
+    Run, Runtime, Server, Serving, Session, Stream, Tool,
 };
 
 fn shared<T: Send + Sync>() {}
@@ -170,7 +170,8 @@ fn the_child_of_a_fork_is_refused_and_its_drops_only_forget() {
     let place = Place::new();
     let queue = place.runtime().queue().unwrap();
     let request = Request::new("tool.list", &nothing()).unwrap();
-    let mut spare = Some((place.runtime().session("tests").unwrap(), place.runtime().queue().unwrap()));
+    let mut spare =
+        Some((place.runtime().session("tests").unwrap(), place.runtime().queue().unwrap()));
     let forked = |done: Result<(), Fault>| matches!(done, Err(f) if f.reason() == "forked");
     let mut status = -1;
     // SAFETY: the child calls the library, which looks at its pid first, and leaves with _exit.

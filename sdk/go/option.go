@@ -43,7 +43,7 @@ func WithAttachment(a Attachment) Option {
 }
 
 // WithTimeout ends the operation with DeadlineExceeded after that time on the library's clock, which
-// stands still while people decide. The context's deadline holds beside it.
+// stands still while people decide; 0 sets no limit. The context's deadline holds beside it.
 func WithTimeout(timeout time.Duration) Option {
 	return func(o *options) { o.timeout = timeout }
 }

@@ -185,12 +185,17 @@ func jsonOf(value any, what string) ([]byte, error) {
 	return text, nil
 }
 
-// milliseconds rounds up, so that nothing ends before its time.
+// milliseconds rounds up, so that nothing ends before its time, but for the longest there is.
 func milliseconds(d time.Duration) int64 {
-	if d <= 0 {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	switch ms := int64(d / time.Millisecond); {
+	case d <= 0:
 		return 0
+	case d%time.Millisecond == 0 || ms == most:
+		return ms
+	default:
+		return ms + 1
 	}
-	return int64((d-1)/time.Millisecond) + 1
 }
 
 func milliseconds32(d time.Duration) C.int32_t {

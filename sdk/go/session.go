@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"runtime"
 	"unsafe"
 )
@@ -165,7 +164,7 @@ func (s *Session) Do(ctx context.Context, operation string, args any, options ..
 
 // drain empties a queue after bh_do: the outcome is the last event.
 func drain(queue *C.bh_queue) (result json.RawMessage, err error) {
-	err = io.ErrUnexpectedEOF
+	err = &Fault{Code: Unknown, Message: "the operation ended without a last event"}
 	for {
 		var e C.bhgo_event
 		if C.bhgo_take(queue, 0, &e, 1) == 0 {

@@ -179,6 +179,10 @@ func TestThousandsOfRuns(t *testing.T) {
 		all.Wait()
 	}
 	some(20)
+	// The library opens its database when it is first needed, and keeps it.
+	if _, err := s.Call(ctx, "sandbox.list", nil); err != nil {
+		t.Fatal(err)
+	}
 	fds, goroutines := descriptors(t), runtime.NumGoroutine()
 	some(500)
 	becomes(t, "descriptors or goroutines are left", func() bool {

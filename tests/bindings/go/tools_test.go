@@ -22,7 +22,7 @@ var ctx = context.Background()
 const patience = 60 * time.Second
 
 // open gives a runtime with a data root of its own, below the folder that run.py names.
-func open(t *testing.T) *bulkhead.Runtime {
+func open(t testing.TB) *bulkhead.Runtime {
 	t.Helper()
 	home := filepath.Join(os.Getenv("BH_GO_SCRATCH"), strings.ReplaceAll(t.Name(), "/", "-"))
 	workspace := filepath.Join(home, "workspace")
@@ -42,7 +42,7 @@ func open(t *testing.T) *bulkhead.Runtime {
 	return rt
 }
 
-func session(t *testing.T, rt *bulkhead.Runtime, persona string) *bulkhead.Session {
+func session(t testing.TB, rt *bulkhead.Runtime, persona string) *bulkhead.Session {
 	t.Helper()
 	s, err := rt.Session(persona)
 	if err != nil {
@@ -52,7 +52,7 @@ func session(t *testing.T, rt *bulkhead.Runtime, persona string) *bulkhead.Sessi
 }
 
 // opened is a runtime with one session.
-func opened(t *testing.T) (*bulkhead.Runtime, *bulkhead.Session) {
+func opened(t testing.TB) (*bulkhead.Runtime, *bulkhead.Session) {
 	t.Helper()
 	rt := open(t)
 	return rt, session(t, rt, "default")
@@ -116,7 +116,7 @@ func tool(name string) bulkhead.Tool {
 		InputSchema: object{"type": "object", "additionalProperties": true}}
 }
 
-func serve(t *testing.T, s *bulkhead.Session, c context.Context, what bulkhead.Tool, handler bulkhead.Handler) *bulkhead.Server {
+func serve(t testing.TB, s *bulkhead.Session, c context.Context, what bulkhead.Tool, handler bulkhead.Handler) *bulkhead.Server {
 	t.Helper()
 	server, err := s.Serve(c, what, handler)
 	if err != nil {

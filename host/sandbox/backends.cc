@@ -78,6 +78,10 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
   auto facts = probed(up, provider);
   if (!facts) {
     Error error = std::move(facts).error();
+    // Stopped on the way: that says nothing about the backend.
+    if (error.code == BH_CANCELLED || error.code == BH_DEADLINE_EXCEEDED) {
+      return tl::unexpected(std::move(error));
+    }
     json::object details;
     details["reason"] = "backend_unavailable";
     details["backend"] = provider.id;

@@ -126,3 +126,26 @@ func TestCancelAndCloseOfARun(t *testing.T) {
 		}
 	}
 }
+
+// However early the end comes, also while the library still looks at what the machine can do, it is
+// told as what it is.
+func TestAVeryEarlyEndIsToldAsSuch(t *testing.T) {
+	for pause := time.Millisecond; pause < 24*time.Millisecond; pause += 2 * time.Millisecond {
+		t.Run(pause.String(), func(t *testing.T) {
+			_, s := opened(t)
+			c, stop := context.WithTimeout(ctx, pause)
+			defer stop()
+			if _, err := s.Call(c, "sandbox.exec", argv("sleep", "60")); err != nil {
+				is(t, err, bulkhead.DeadlineExceeded, "deadline")
+			}
+			c, stop = context.WithCancel(ctx)
+			defer stop()
+			time.AfterFunc(pause, stop)
+			_, err := s.Call(c, "sandbox.exec", argv("sleep", "60"))
+			is(t, err, bulkhead.Cancelled, "cancelled")
+			if _, err := s.Call(ctx, "sandbox.exec", argv("true")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

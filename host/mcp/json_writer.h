@@ -19,12 +19,11 @@ void append_raw(std::string& out, JsonView value);
 class ObjectWriter {
  public:
   explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
-  // Keys are ours, and have nothing to escape.
   std::string& value(std::string_view key) {
-    out_ += first_ ? "\"" : ",\"";
+    if (!first_) out_ += ',';
     first_ = false;
-    out_ += key;
-    out_ += "\":";
+    append_quoted(out_, key);
+    out_ += ':';
     return out_;
   }
   ObjectWriter& text(std::string_view key, std::string_view v) {

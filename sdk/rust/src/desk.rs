@@ -38,6 +38,9 @@ struct Offer {
 /// # }
 /// ```
 ///
+/// A closure that calls a tool of its own desk, by whatever session, waits for another thread on
+/// [`Desk::run`]: with one alone it waits until its caller gives up.
+///
 /// A closure that panics answers `INTERNAL` (`exception`); the program's panic hook is left alone. Built
 /// with `panic = "abort"` nothing can be caught.
 pub struct Desk {
@@ -230,7 +233,9 @@ fn panicked(name: &str, panic: Box<dyn Any + Send>) -> Fault {
     };
     let out = Fault::new(Code::INTERNAL, "exception", format!("{} panicked: {}", name, text));
     // What was thrown may panic again when it is dropped.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(again);
+    }
     out
 }
 

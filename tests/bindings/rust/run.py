@@ -47,7 +47,7 @@ def crate(tools):
     done = tools.cargo(["doc", "--offline", "--locked", "--no-deps"], "sdk/rust")
     check("cargo doc has nothing to say", done.returncode == 0 and "warning" not in done.stdout,
           done.stdout)
-    for name, least in (("json", 9), ("calls", 14), ("serve", 12), ("threads", 7), ("flight", 3)):
+    for name, least in (("json", 9), ("calls", 15), ("serve", 12), ("threads", 7), ("flight", 3)):
         tests_of(name, tools.cargo(["test", "--offline", "--locked", "--test", name],
                                    "tests/bindings/rust"), least)
 

@@ -168,12 +168,31 @@ fn a_run_is_cancelled_from_another_thread() {
 #[test]
 fn a_time_limit_ends_a_run() {
     let place = Place::new();
+    // The backend's first trial is not to count.
+    place.session.call("sandbox.exec", &place.exec(&["true"])).unwrap();
     let request = Request::new("sandbox.exec", &place.exec(&["sleep", "60"])).unwrap();
     let request = request.timeout(Duration::from_micros(200_001)).unwrap();
     let run = place.session.open(&request).unwrap();
     fails(run.finish(), BH_DEADLINE_EXCEEDED, "deadline");
     let again = Request::new("tool.list", &nothing()).unwrap();
     fails(again.timeout(Duration::MAX), BH_INVALID_ARGUMENT, "timeout");
+}
+
+#[test]
+fn a_call_stopped_at_any_moment_says_so_and_nothing_else() {
+    for ms in [1, 3, 10, 30, 60, 100] {
+        // A new place each time: the backend is tried first, then a sandbox made, then the command run.
+        let place = Place::new();
+        let request = Request::new("sandbox.exec", &place.exec(&["sleep", "60"])).unwrap();
+        let run = place.session.open(&request).unwrap();
+        thread::sleep(Duration::from_millis(ms));
+        run.cancel();
+        fails(run.finish(), BH_CANCELLED, "cancelled");
+        let place = Place::new();
+        let request = Request::new("sandbox.exec", &place.exec(&["sleep", "60"])).unwrap();
+        let run = place.session.open(&request.timeout(Duration::from_millis(ms)).unwrap()).unwrap();
+        fails(run.finish(), BH_DEADLINE_EXCEEDED, "deadline");
+    }
 }
 
 #[test]

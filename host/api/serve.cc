@@ -24,7 +24,7 @@ bh::Result<std::shared_ptr<bh::Server>> read_offer(std::string_view text) {
     if (!compiled) return tl::unexpected(std::move(compiled).error());
     server->answers = "tool";
     server->tool_name = (*compiled)->name;
-    server->tool = (*compiled)->definition;
+    server->tool = *tool;
     server->tool_accepts = (*compiled)->accepts;
     server->tool_coerces = (*compiled)->coerces;
     server->tool_output = (*compiled)->output;

@@ -278,7 +278,7 @@ Result<void> Compiler::take_number_rule(Node& node, std::string_view keyword, co
                : keyword == "exclusiveMinimum" ? node.above
                : keyword == "exclusiveMaximum" ? node.below
                                                : node.multiple_of;
-  slot = std::move(*bound);
+  slot = std::make_unique<const Value>(std::move(*bound));
   node.has_number_rules = true;
   return {};
 }

@@ -162,7 +162,7 @@ std::string count(std::size_t number, std::string_view one, std::string_view man
   return std::to_string(number) + " " + std::string(number == 1 ? one : many);
 }
 
-std::string bound(std::string_view words, const std::optional<Value>& limit, const Value& got) {
+std::string bound(std::string_view words, const Bound& limit, const Value& got) {
   return "expected " + std::string(words) + " " + json::print(*limit) + ", got " + json::print(got);
 }
 

@@ -9,10 +9,8 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/schema_pattern.h"
@@ -42,17 +40,18 @@ struct Property {
   const Node* node = nullptr;  // null in a list of names alone
 };
 
-// Properties by name. A handful is compared one after the other, more are hashed.
+// Properties by name. A handful is compared one after the other, more are searched by halves. Most
+// nodes have none, so that an empty one is small.
 class PropertyTable {
  public:
   void add(std::string name, const Node* node);
   const Property* find(std::string_view name) const;
   bool empty() const { return list_.empty(); }
-  const std::deque<Property>& list() const { return list_; }
+  const std::vector<Property>& list() const { return list_; }
 
  private:
-  std::deque<Property> list_;  // a deque: the index below views its strings
-  std::unordered_map<std::string_view, const Property*> index_;
+  std::vector<Property> list_;          // as they were added
+  std::vector<std::uint32_t> by_name_;  // places in list_; empty where there are few
 };
 
 struct PatternProperty {
@@ -67,6 +66,9 @@ struct KnownKeys {
   bool knows(std::string_view key) const;
 };
 
+// Null where there is none; nodes are many, and few have one.
+using Bound = std::unique_ptr<const Value>;
+
 struct Node {
   std::string pointer;  // where it stands in the schema
 
@@ -77,7 +79,7 @@ struct Node {
   bool is_const = false;
 
   bool has_number_rules = false;
-  std::optional<Value> minimum, maximum, above, below, multiple_of;
+  Bound minimum, maximum, above, below, multiple_of;
 
   bool has_string_rules = false;
   std::size_t min_length = 0, max_length = kNoLimit;

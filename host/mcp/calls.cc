@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mcp/json_writer.h"
+#include "mcp/message.h"
 #include "mcp/tools.h"
 
 namespace bh::mcp {
@@ -12,8 +13,8 @@ constexpr size_t longest_token = 4096;
 
 // The token under which the client wants to hear of progress: empty where it does not, nothing
 // where what it sent is none.
-std::optional<std::string> progress_token(JsonView params) {
-  JsonView token = params.member("_meta").member("progressToken");
+std::optional<std::string> progress_token(JsonView meta) {
+  JsonView token = meta.member("progressToken");
   if (!token) return std::string();
   bool usable = token.is(JsonKind::string) || token.is(JsonKind::number);
   if (!usable || token.raw().size() > longest_token) return std::nullopt;
@@ -22,6 +23,7 @@ std::optional<std::string> progress_token(JsonView params) {
 
 std::string call_arguments(JsonView name, JsonView arguments) {
   std::string out;
+  out.reserve(name.raw().size() + arguments.raw().size() + 32);
   ObjectWriter w(out);
   w.raw("name", name);
   if (arguments.is(JsonKind::object))
@@ -36,6 +38,7 @@ std::string call_arguments(JsonView name, JsonView arguments) {
 
 void Calls::add(uint64_t tag, Call&& call) {
   argument_bytes_ += call.argument_bytes;
+  progress_wanted_ = progress_wanted_ || call.progress.wanted();
   by_key_.emplace(call.key, tag);
   calls_.emplace(tag, std::move(call));
 }
@@ -68,9 +71,8 @@ void Calls::list(const ReplyTo& to, const std::string& key, JsonView params,
 
 void Calls::call(const ReplyTo& to, const std::string& key, JsonView params,
                  const Features& known) {
-  JsonView name = params.member("name");
-  JsonView arguments = params.member("arguments");
-  auto token = progress_token(params);
+  auto [name, arguments, meta] = params.members<3>({"name", "arguments", "_meta"});
+  auto token = progress_token(meta);
   const char* wrong = nullptr;
   if (!name.is(JsonKind::string))
     wrong = "\"name\" must be a string: the tool to call.";
@@ -159,8 +161,8 @@ bool Calls::on_event(const HostEvent& event, Clock::time_point now) {
   }
   send_progress(call, now, true);
   // What is sent may come back here through the transport, so the call is taken out first.
-  Call ended = std::move(call);
-  calls_.erase(at);
+  auto taken = calls_.extract(at);
+  Call& ended = taken.mapped();
   argument_bytes_ -= ended.argument_bytes;
   attachment_bytes_ -= ended.attachments.size();
   if (ended.cancelled) return true;
@@ -222,15 +224,21 @@ void Calls::end_tool(Call& call, const HostEvent& event) {
       outbox_.result(call.reply, fault_result_text(event.fault, call.tool));
     return;
   }
-  auto text = call_result_text(event.data, call.attachments, call.known);
-  if (text)
-    outbox_.result(call.reply, *text);
-  else
+  // Written once, where it is sent from.
+  std::string answer;
+  answer.reserve(event.data.size() + call.reply.id.size() + 128);
+  begin_result(answer, call.reply.id);
+  if (append_call_result(answer, event.data, call.attachments, call.known)) {
+    end_result(answer);
+    outbox_.answer(call.reply, std::move(answer));
+  } else {
     outbox_.error(call.reply, error::internal, "The tool's answer is not a tool result.");
+  }
 }
 
 std::optional<Clock::time_point> Calls::wake_at() const {
   std::optional<Clock::time_point> first;
+  if (!progress_wanted_) return first;
   for (const auto& [tag, call] : calls_) {
     auto due = call.progress.due();
     if (due && (!first || *due < *first)) first = due;
@@ -239,7 +247,12 @@ std::optional<Clock::time_point> Calls::wake_at() const {
 }
 
 void Calls::tick(Clock::time_point now) {
-  for (auto& [tag, call] : calls_) send_progress(call, now, false);
+  if (!progress_wanted_) return;
+  progress_wanted_ = false;
+  for (auto& [tag, call] : calls_) {
+    send_progress(call, now, false);
+    progress_wanted_ = progress_wanted_ || call.progress.wanted();
+  }
 }
 
 }  // namespace bh::mcp

@@ -74,6 +74,7 @@ class Calls {
   std::unordered_map<std::string, uint64_t> by_key_;
   size_t argument_bytes_ = 0;
   size_t attachment_bytes_ = 0;
+  bool progress_wanted_ = false;  // by one of calls_, or lately
 };
 
 }  // namespace bh::mcp

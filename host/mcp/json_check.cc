@@ -1,7 +1,10 @@
 // check_json(): the grammar of RFC 8259, with a stack of its own.
 #include <algorithm>
+#include <array>
+#include <memory_resource>
 #include <vector>
 
+#include "mcp/json_scan.h"
 #include "mcp/json_view.h"
 #include "mcp/utf8.h"
 
@@ -134,7 +137,7 @@ class Checker {
 
   bool string() {
     ++at_;
-    while (at_ < text_.size()) {
+    while ((at_ = plain_end(text_, at_)) < text_.size()) {
       auto c = static_cast<unsigned char>(text_[at_]);
       if (c == '"') {
         ++at_;
@@ -143,8 +146,6 @@ class Checker {
       if (c < 0x20) return fail("a control character stands unescaped in a string");
       if (c == '\\') {
         if (!escape()) return false;
-      } else if (c < 0x80) {
-        ++at_;
       } else {
         size_t n = utf8_length(text_, at_);
         if (n == 0) return fail("a string is not valid UTF-8", JsonFlaw::utf8);
@@ -206,8 +207,11 @@ class Checker {
   const char* flawed_ = nullptr;
   std::optional<JsonFlaw> fatal_;
   std::optional<JsonFlaw> soft_;
-  std::vector<Open> open_;
-  std::vector<std::string_view> keys_;
+  // Most messages are small enough for what they need to lie here.
+  std::array<std::byte, 1024> space_;
+  std::pmr::monotonic_buffer_resource memory_{space_.data(), space_.size()};
+  std::pmr::vector<Open> open_{&memory_};
+  std::pmr::vector<std::string_view> keys_{&memory_};
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "mcp/json_scan.h"
 #include "mcp/utf8.h"
 
 namespace bh::mcp {
@@ -15,37 +16,39 @@ size_t skip_space(std::string_view t, size_t at) {
   return at;
 }
 
-size_t skip_string(std::string_view t, size_t at) {
-  for (++at; at < t.size() && t[at] != '"'; ++at)
-    if (t[at] == '\\') ++at;
-  return at < t.size() ? at + 1 : t.size();
-}
-
 // The text is known to be well-formed, so a container ends where its brackets balance.
-size_t skip_value(std::string_view t, size_t at) {
+size_t skip_container(std::string_view t, size_t at) {
   size_t open = 0;
   while (at < t.size()) {
-    char c = t[at];
-    if (c == '"') {
-      at = skip_string(t, at);
-    } else if (c == '[' || c == '{') {
-      ++open;
-      ++at;
-      continue;
-    } else if (c == ']' || c == '}') {
-      if (open == 0) return at;
-      --open;
-      ++at;
-    } else if (c == ',' || c == ':' || space(c)) {
-      if (open == 0) return at;
-      ++at;
-      continue;
-    } else {
-      while (at < t.size() && std::string_view(",:]} \t\r\n").find(t[at]) == std::string_view::npos)
-        ++at;
+    switch (t[at]) {
+      case '"':
+        at = skip_string(t, at);
+        continue;
+      case '[':
+      case '{':
+        ++open;
+        break;
+      case ']':
+      case '}':
+        if (--open == 0) return at + 1;
+        break;
+      default:
+        break;
     }
-    if (open == 0) return at;
+    ++at;
   }
+  return at;
+}
+
+bool ends_scalar(char c) {
+  return c == ',' || c == ':' || c == ']' || c == '}' || space(c);
+}
+
+size_t skip_value(std::string_view t, size_t at) {
+  if (at >= t.size()) return at;
+  if (t[at] == '"') return skip_string(t, at);
+  if (t[at] == '[' || t[at] == '{') return skip_container(t, at);
+  while (at < t.size() && !ends_scalar(t[at])) ++at;
   return at;
 }
 
@@ -79,6 +82,16 @@ void unescape(std::string_view t, size_t& at, std::string& out) {
 }
 
 }  // namespace
+
+size_t skip_string(std::string_view t, size_t at) {
+  for (++at; at < t.size(); ++at) {
+    at = plain_end(t, at);
+    if (at >= t.size()) break;
+    if (t[at] == '"') return at + 1;
+    if (t[at] == '\\') ++at;
+  }
+  return t.size();
+}
 
 JsonView::JsonView(std::string_view text) {
   size_t from = skip_space(text, 0);
@@ -129,15 +142,25 @@ bool JsonView::next_member(size_t& at, JsonView& key, JsonView& value) const {
 }
 
 JsonView JsonView::member(std::string_view key) const {
-  if (!is(JsonKind::object)) return {};
+  JsonView found;
+  find(&key, &found, 1);
+  return found;
+}
+
+void JsonView::find(const std::string_view* keys, JsonView* found, size_t count) const {
+  if (!is(JsonKind::object)) return;
   size_t at = 1;
-  JsonView k, value;
-  while (next_member(at, k, value)) {
-    std::string_view inner = k.raw_.substr(1, k.raw_.size() - 2);
-    bool plain = inner.find('\\') == std::string_view::npos;
-    if (plain ? inner == key : k.text() == key) return value;
+  JsonView key, value;
+  for (size_t left = count; left != 0 && next_member(at, key, value);) {
+    std::string_view name = key.raw_.substr(1, key.raw_.size() - 2);
+    std::string spelt;
+    if (name.find('\\') != std::string_view::npos) name = spelt = key.text();
+    for (size_t i = 0; i < count; ++i) {
+      if (found[i] || name != keys[i]) continue;
+      found[i] = value;
+      --left;
+    }
   }
-  return {};
 }
 
 std::string JsonView::text() const {
@@ -156,6 +179,12 @@ std::string JsonView::text() const {
     }
   }
   return out;
+}
+
+bool JsonView::says(std::string_view plain) const {
+  if (!is(JsonKind::string)) return false;
+  std::string_view inner = raw_.substr(1, raw_.size() - 2);
+  return inner == plain || (inner.size() > plain.size() && text() == plain);
 }
 
 double JsonView::number() const {

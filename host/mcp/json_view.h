@@ -3,6 +3,7 @@
 // and number forms are kept, which a document tree in memory would lose.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -38,8 +39,17 @@ class JsonView {
 
   // Absent where this is no object or has no such key. The first of duplicates.
   JsonView member(std::string_view key) const;
+  // The same for several, in one pass.
+  template <size_t N>
+  std::array<JsonView, N> members(const std::array<std::string_view, N>& keys) const {
+    std::array<JsonView, N> found;
+    find(keys.data(), found.data(), N);
+    return found;
+  }
   // The characters of a string; a lone surrogate becomes U+FFFD. Empty for all other kinds.
   std::string text() const;
+  // Whether it is this string, which has nothing to escape.
+  bool says(std::string_view plain) const;
   bool is_true() const { return raw_ == "true"; }
   double number() const;  // 0 for all other kinds
 
@@ -60,6 +70,7 @@ class JsonView {
   }
 
  private:
+  void find(const std::string_view* keys, JsonView* found, size_t count) const;
   bool next_member(size_t& at, JsonView& key, JsonView& value) const;
   bool next_element(size_t& at, JsonView& value) const;
   JsonView value_at(size_t& at) const;

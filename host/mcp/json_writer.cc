@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "mcp/json_scan.h"
 #include "mcp/utf8.h"
 
 namespace bh::mcp {
@@ -57,21 +58,19 @@ void append_quoted(std::string& out, std::string_view text) {
 
 void append_raw(std::string& out, JsonView value) {
   std::string_view t = value.raw();
+  size_t from = 0;
   for (size_t at = 0; at < t.size();) {
     char c = t[at];
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      ++at;
-    } else if (c == '"') {
-      size_t from = at;
-      for (++at; at < t.size() && t[at] != '"'; ++at)
-        if (t[at] == '\\') ++at;
-      ++at;
+    if (c == '"') {
+      at = skip_string(t, at);
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
       out.append(t.substr(from, at - from));
+      from = ++at;
     } else {
-      out += c;
       ++at;
     }
   }
+  out.append(t.substr(from));
 }
 
 }  // namespace bh::mcp

@@ -44,13 +44,13 @@ Message classify(JsonView value) {
   }
   if (!value.is(JsonKind::object))
     return bad(error::invalid_request, "A message is a JSON object.");
-  JsonView id = value.member("id");
-  JsonView method = value.member("method");
+  auto [id, method, version, params] =
+      value.members<4>({"id", "method", "jsonrpc", "params"});
   bool has_id = usable_id(id);
   if (id && !has_id && (method || !id.is(JsonKind::null)))
     return bad(error::invalid_request,
                "\"id\" is a string or a number of at most 4096 characters.");
-  if (value.member("jsonrpc").text() != "2.0")
+  if (!version.says("2.0"))
     return bad(error::invalid_request, "\"jsonrpc\" must be \"2.0\".", id);
   if (!method) {
     // Nothing is ever asked of the client, so an answer answers nothing; it is no mistake that
@@ -66,7 +66,7 @@ Message classify(JsonView value) {
   m.kind = has_id ? Message::request : Message::notification;
   m.id = id;
   m.method = method.text();
-  m.params = value.member("params");
+  m.params = params;
   return m;
 }
 
@@ -74,13 +74,20 @@ std::string id_key(JsonView id) {
   return id.is(JsonKind::string) ? '"' + id.text() : std::string(id.raw());
 }
 
-std::string result_text(std::string_view id, std::string_view body) {
-  std::string out = R"({"jsonrpc":"2.0","id":)";
-  out.reserve(out.size() + id.size() + body.size() + 16);
+void begin_result(std::string& out, std::string_view id) {
+  out += R"({"jsonrpc":"2.0","id":)";
   out += id;
   out += R"(,"result":)";
+}
+
+void end_result(std::string& out) { out += '}'; }
+
+std::string result_text(std::string_view id, std::string_view body) {
+  std::string out;
+  out.reserve(id.size() + body.size() + 48);
+  begin_result(out, id);
   out += body;
-  out += '}';
+  end_result(out);
   return out;
 }
 

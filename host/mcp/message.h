@@ -29,6 +29,9 @@ Message classify(JsonView value);
 std::string id_key(JsonView id);
 
 // {"jsonrpc":"2.0","id":ID,...}: `body` is the text of the result or of the error object.
+// What stands before the body and after it, for a body that is written in its place.
+void begin_result(std::string& out, std::string_view id);
+void end_result(std::string& out);
 std::string result_text(std::string_view id, std::string_view body);
 std::string error_text(std::string_view id, int code, std::string_view message,
                        std::string_view data = {});

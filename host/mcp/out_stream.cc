@@ -1,5 +1,6 @@
 #include "mcp/out_stream.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 namespace bh::mcp {
 namespace {
@@ -30,7 +32,15 @@ sigset_t sigpipe_set() {
 
 OutStream::OutStream(int fd) : fd_(fd) {
   struct stat st {};
-  is_socket_ = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+  if (fstat(fd, &st) != 0) return;
+  is_socket_ = S_ISSOCK(st.st_mode);
+  // Where this is refused (no /proc, another user's pipe) the pipe is written to in small pieces.
+  if (S_ISFIFO(st.st_mode))
+    own_ = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+OutStream::~OutStream() {
+  if (own_ >= 0) close(own_);
 }
 
 void OutStream::add(std::string&& line) {
@@ -49,6 +59,8 @@ bool OutStream::write_some() {
     ssize_t n;
     if (is_socket_) {
       n = send(fd_, from, waiting(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else if (own_ >= 0) {
+      n = write(own_, from, waiting());
     } else {
       // A pipe that polls writable takes PIPE_BUF bytes without waiting, and promises no more.
       if (!writable_now(fd_)) return true;

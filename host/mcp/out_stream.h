@@ -12,6 +12,9 @@ namespace bh::mcp {
 class OutStream {
  public:
   explicit OutStream(int fd);
+  ~OutStream();
+  OutStream(const OutStream&) = delete;
+  OutStream& operator=(const OutStream&) = delete;
 
   void add(std::string&& line);  // its newline is added here
   // Writes what goes without waiting. False: nobody reads any more, the rest is dropped.
@@ -21,7 +24,9 @@ class OutStream {
 
  private:
   int fd_;
-  bool is_socket_;
+  bool is_socket_ = false;
+  // A pipe, opened anew: this description of it is ours alone, and does not block. -1: none.
+  int own_ = -1;
   std::string text_;
   size_t written_ = 0;
 };

@@ -44,14 +44,14 @@ class Outbox {
  public:
   explicit Outbox(Send send) : send_(std::move(send)) {}
   void result(const ReplyTo& to, std::string_view body);
+  // A whole message, result or error.
+  void answer(const ReplyTo& to, std::string&& text);
   void error(const ReplyTo& to, int code, std::string_view message, std::string_view data = {});
   void nothing(const ReplyTo& to);  // it was cancelled
   void notify(std::string_view method, std::string_view params);
   const Send& send() const { return send_; }
 
  private:
-  void answer(const ReplyTo& to, std::string&& text);
-
   Send send_;
 };
 

@@ -54,13 +54,16 @@ class ContentWriter {
   bool has_text() const { return has_text_; }
 
   void item(JsonView part) {
-    std::string type = part.member("type").text();
-    if (type == "text") {
-      said(part);
-    } else if (type == "link") {
+    auto [kind, t, annotations] = part.members<3>({"type", "text", "annotations"});
+    if (kind.says("text")) {
+      said(t, annotations);
+      return;
+    }
+    std::string type = kind.text();
+    if (type == "link") {
       link(part);
     } else if (type == "resource" && !part.member("attachment")) {
-      embedded_text(part, part.member("text").text());
+      embedded_text(part, t.text());
     } else if (type == "attachment" || type == "resource") {
       attachment(part, type == "resource");
     } else {
@@ -69,16 +72,15 @@ class ContentWriter {
   }
 
   // A text of the tool goes through as it was written, unread.
-  void said(JsonView part) {
+  void said(JsonView t, JsonView annotations) {
     begin();
     ObjectWriter w(out_);
-    w.text("type", "text");
-    JsonView t = part.member("text");
+    w.value("type") += R"("text")";
     if (t.is(JsonKind::string))
       w.raw("text", t);
     else
       w.text("text", "");
-    w.raw("annotations", part.member("annotations"), JsonKind::object);
+    w.raw("annotations", annotations, JsonKind::object);
     w.close();
     has_text_ = true;
   }
@@ -234,36 +236,30 @@ const Attachments::Item* Attachments::find(const std::string& name) const {
   return it == items_.end() ? nullptr : &it->second;
 }
 
-std::optional<std::string> call_result_text(std::string_view tool_result,
-                                            const Attachments& attachments, const Features& known) {
+bool append_call_result(std::string& out, std::string_view tool_result,
+                        const Attachments& attachments, const Features& known) {
   auto flaw = check_json(tool_result);
-  JsonView result(tool_result);
-  if ((flaw && !flaw->readable()) || !result.member("content").is(JsonKind::array))
-    return std::nullopt;
-  std::string out;
+  if (flaw && !flaw->readable()) return false;
+  auto [parts, structured, is_error, meta] =
+      JsonView(tool_result).members<4>({"content", "structured", "is_error", "meta"});
+  if (!parts.is(JsonKind::array)) return false;
   ObjectWriter w(out);
   ContentWriter content(w.value("content"), attachments, known);
-  result.member("content").each_element([&](JsonView part) { content.item(part); });
-  JsonView structured = result.member("structured");
+  parts.each_element([&](JsonView part) { content.item(part); });
   // Whoever does not know structured results reads the same as text. A list that was found empty is
   // said by no text at all, for its items would be texts of their own.
-  bool empty_list = false;
-  if (known.structured) {
+  if (structured && !content.has_text()) {
     std::string flat;
     append_raw(flat, structured);
-    empty_list = flat == R"({"result":[]})";
-  }
-  if (structured && !content.has_text() && !empty_list) {
-    std::string flat;
-    append_raw(flat, structured);
-    content.text(flat, {});
+    bool empty_list = known.structured && flat == R"({"result":[]})";
+    if (!empty_list) content.text(flat, {});
   }
   content.close();
   if (known.structured) w.raw("structuredContent", structured, JsonKind::object);
-  w.flag("isError", result.member("is_error").is_true());
-  w.raw("_meta", result.member("meta"), JsonKind::object);
+  w.flag("isError", is_error.is_true());
+  w.raw("_meta", meta, JsonKind::object);
   w.close();
-  return out;
+  return true;
 }
 
 std::string fault_text(const Fault& fault) {

@@ -5,7 +5,6 @@
 #include <bulkhead/host.hpp>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,9 +39,9 @@ class Attachments {
   size_t size_ = 0;
 };
 
-// Nothing where the host's text is no tool result at all.
-std::optional<std::string> call_result_text(std::string_view tool_result,
-                                            const Attachments& attachments, const Features& known);
+// False, and nothing appended, where the host's text is no tool result at all.
+bool append_call_result(std::string& out, std::string_view tool_result,
+                        const Attachments& attachments, const Features& known);
 
 // A result with isError: one text for the model, which begins as the Python SDK's servers have it
 // ("Error executing tool NAME: "), and the fault whole in _meta["bulkhead/fault"].

@@ -24,7 +24,7 @@ Result<void> list(Call& call, const Arguments&) {
   }
   for (const auto& tool : **tools) {
     if (own.count(tool->name) != 0) continue;
-    if (bh_status st = call.item(json::print(tool->definition))) {
+    if (bh_status st = call.item(tool->definition)) {
       return tl::unexpected(stop_error(st));
     }
     count++;

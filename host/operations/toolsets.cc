@@ -50,7 +50,7 @@ OpenedToolset::~OpenedToolset() {
   if (provider != nullptr) provider->ops.close(self);
 }
 
-Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
+Result<std::shared_ptr<Tool>> compile_tool(const json::object& definition) {
   auto tool = std::make_shared<Tool>();
   tool->name = json::get_string(definition, "name");
   if (!valid_tool_name(tool->name)) {
@@ -84,7 +84,7 @@ Result<std::shared_ptr<Tool>> compile_tool(json::object definition) {
       tool->needs.insert(need.substr(0, need.find('/')));
     }
   }
-  tool->definition = std::move(definition);
+  tool->definition = json::print(definition);
   return tool;
 }
 
@@ -141,7 +141,7 @@ Result<void> Toolsets::list_into(Call& up, const std::shared_ptr<OpenedToolset>&
     }
     (*definition)["plugin"] = provider.plugin;
     (*definition)["toolset"] = provider.id;
-    auto tool = compile_tool(std::move(*definition));
+    auto tool = compile_tool(*definition);
     if (!tool) {
       report(up, provider, tool.error().message);
       continue;

@@ -37,7 +37,7 @@ struct OpenedToolset {
 // One tool, as listed. Immutable.
 struct Tool {
   std::string name;
-  json::object definition;  // abi/schemas/tool.json, with "plugin" and "toolset"
+  std::string definition;  // JSON: abi/schemas/tool.json, with "plugin" and "toolset"
   std::set<std::string> needs;
   std::shared_ptr<const Schema> accepts;  // what its arguments must satisfy
   bool coerces = false;  // it has an accepts_schema of its own: text may stand for JSON
@@ -48,7 +48,7 @@ struct Tool {
 using ToolList = std::vector<std::shared_ptr<const Tool>>;
 
 // A definition checked and its schemas compiled; what the host would not enforce is refused.
-Result<std::shared_ptr<Tool>> compile_tool(json::object definition);
+Result<std::shared_ptr<Tool>> compile_tool(const json::object& definition);
 
 // All [any] [blocking].
 class Toolsets {

@@ -113,7 +113,18 @@ class Checker {
     open_.pop_back();
   }
 
+  // For a handful of keys; most have lengths of their own, so that few are compared.
+  bool all_differ(size_t from) const {
+    for (size_t i = from; i < keys_.size(); ++i) {
+      if (keys_[i].find('\\') != std::string_view::npos) return false;  // spelt in two ways, maybe
+      for (size_t j = from; j < i; ++j)
+        if (keys_[i] == keys_[j]) return false;
+    }
+    return true;
+  }
+
   void look_for_duplicates(size_t from) {
+    if (keys_.size() - from <= 8 && all_differ(from)) return;
     // Escapes can spell one key in two ways; without any, the texts themselves tell.
     auto first = keys_.begin() + static_cast<std::ptrdiff_t>(from);
     bool escaped = std::any_of(first, keys_.end(), [](std::string_view k) {

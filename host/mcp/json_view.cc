@@ -149,17 +149,22 @@ JsonView JsonView::member(std::string_view key) const {
 
 void JsonView::find(const std::string_view* keys, JsonView* found, size_t count) const {
   if (!is(JsonKind::object)) return;
-  size_t at = 1;
+  size_t at = 1, left = count;
   JsonView key, value;
-  for (size_t left = count; left != 0 && next_member(at, key, value);) {
-    std::string_view name = key.raw_.substr(1, key.raw_.size() - 2);
-    std::string spelt;
-    if (name.find('\\') != std::string_view::npos) name = spelt = key.text();
+  auto take = [&](std::string_view name) {
     for (size_t i = 0; i < count; ++i) {
-      if (found[i] || name != keys[i]) continue;
-      found[i] = value;
-      --left;
+      if (name != keys[i]) continue;
+      if (!found[i]) {
+        found[i] = value;
+        --left;
+      }
+      return true;
     }
+    return false;
+  };
+  while (left != 0 && next_member(at, key, value)) {
+    std::string_view name = key.raw_.substr(1, key.raw_.size() - 2);
+    if (!take(name) && name.find('\\') != std::string_view::npos) take(key.text());
   }
 }
 

@@ -1,6 +1,5 @@
 #include "api/handles.h"
-
-#include <unistd.h>
+#include "base/process_id.h"
 
 namespace bh::api {
 
@@ -34,7 +33,7 @@ Result<void> same_runtime(const bh_session& s, const bh_queue& q) {
 }
 
 Result<void> usable(const bh_request& r) {
-  if (r.pid == ::getpid()) return {};
+  if (r.pid == bh::process_id()) return {};
   return fail(BH_FAILED_PRECONDITION,
               "this request was made before fork(); make another one in the child", "forked");
 }

@@ -1,9 +1,8 @@
 // bh_request_*, bh_start, bh_do and bh_run_*: operations, from arguments to input.
 #include "api/handles.h"
+#include "base/process_id.h"
 #include "base/utf8.h"
 #include "operations/catalogue.h"
-
-#include <unistd.h>
 
 #include <utility>
 
@@ -47,7 +46,7 @@ bh_status bh_request_new(const char* operation, size_t operation_len, bh_request
     auto made = std::make_unique<bh_request>();
     made->entry = entry;
     made->body = std::make_shared<bh::RequestBody>();
-    made->pid = ::getpid();
+    made->pid = bh::process_id();
     *out = made.release();
     return {};
   });

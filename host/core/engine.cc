@@ -1,11 +1,10 @@
 #include "core/engine.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "base/process_id.h"
 #include "core/drive.h"
 #include "core/host_view.h"
 
@@ -26,7 +25,7 @@ Error with_partial(Error error, const std::string& partial_json) {
 
 Engine::Engine(const Catalogue& catalogue, std::size_t workers)
     : catalogue_(catalogue),
-      pid_(::getpid()),
+      pid_(process_id()),
       timer_([this](const std::shared_ptr<Run>& run) { overdue(run); }),
       work_(workers, false),
       control_(2, true),
@@ -34,7 +33,7 @@ Engine::Engine(const Catalogue& catalogue, std::size_t workers)
 
 Engine::~Engine() = default;
 
-bool Engine::forked() const { return ::getpid() != pid_; }
+bool Engine::forked() const { return process_id() != pid_; }
 
 bool Engine::closed() const {
   std::lock_guard lock(mutex_);

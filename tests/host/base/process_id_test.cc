@@ -1,0 +1,32 @@
+#include "base/process_id.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/catch.h"
+
+namespace {
+
+// The child says by its exit code whether it knew itself.
+template <class Fork>
+int code_of_child(Fork fork_by) {
+  const pid_t child = fork_by();
+  if (child == 0) ::_exit(bh::process_id() == ::getpid() ? 7 : 8);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+TEST_CASE("a process knows its id, and a child does not take its parent's") {
+  CHECK(bh::process_id() == ::getpid());
+  CHECK(bh::process_id() == ::getpid());
+  CHECK(code_of_child([] { return ::fork(); }) == 7);
+  // Past the C library, which then calls no handlers.
+  CHECK(code_of_child([] { return static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }) == 7);
+  CHECK(bh::process_id() == ::getpid());
+}

@@ -196,9 +196,9 @@ def listed():
     """What operation.list tells."""
     lib = _library.library()
     runtime = _wire.Handle(lib.make(lib.bh_runtime_new, *_library.packed('{"version": 1}')),
-                           lib.bh_runtime_free)
+                           lib.bh_runtime_free, "runtime")
     session = _wire.Handle(lib.make(lib.bh_session_new, runtime.raw, *_library.packed('{"operator": true}')),
-                           lib.bh_session_free)
+                           lib.bh_session_free, "session")
     run = _wire.OpenRun(lib, runtime, session, "operation.list", None, (), None, False)
     try:
         return Run(run).reply().items

@@ -148,19 +148,24 @@ bool Stage::make_folder() {
 }
 
 // A user namespace with the id map that a mount needs. Held by a process for the moment that it
-// takes to open it.
+// takes to open it; that one ends with the other end of its pipe, since we may be killed here, and
+// the signal for a parent's death is dropped by unshare().
 int Stage::users_for(uint32_t owner, uint32_t group) {
   auto& known = users_[{owner, group}];
   if (known) return known.get();
-  int pipe[2];
+  int pipe[2], life[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) return -1;
   Fd ready(pipe[0]), tell(pipe[1]);
+  if (::pipe2(life, O_CLOEXEC) != 0) return -1;
+  Fd ours_is_gone(life[0]), ours(life[1]);
   const pid_t holder = ::fork();
   if (holder < 0) return -1;
   if (holder == 0) {
-    const char byte = ::unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
+    ours.reset();
+    char byte = ::unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
     (void)!::write(tell.get(), &byte, 1);
-    for (;;) ::pause();
+    (void)!::read(ours_is_gone.get(), &byte, 1);
+    ::_exit(0);
   }
   tell.reset();
   char byte = 0;

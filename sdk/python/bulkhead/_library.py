@@ -2,7 +2,6 @@
 exceptions. Nothing else of this package calls ctypes with a name that is not in PROTOTYPES; a test
 compares the table with the header."""
 import ctypes
-import ctypes.util
 import glob
 import json
 import os
@@ -10,7 +9,7 @@ from ctypes import (POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint
                     c_void_p, string_at)
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from .errors import BulkheadError, error_for
+from .errors import BulkheadError, InvalidArgument, error_for
 
 HOST_VERSION = 0x000100  # BH_HOST_VERSION of the header that PROTOTYPES mirrors
 ENV = "BULKHEAD_LIBRARY"
@@ -98,7 +97,11 @@ def load(name: str = "libbulkhead.so") -> ctypes.CDLL:
     if named:
         if name != "libbulkhead.so":
             named = os.path.join(os.path.dirname(named), name)
-        return ctypes.CDLL(named)
+        try:
+            return ctypes.CDLL(named)
+        except OSError as error:
+            raise OSError(f"{ENV} leads to {named}, which cannot be loaded ({error}); set it to the path of "
+                          "libbulkhead.so, or leave it out") from None
     tried = []
     for place in _places(name):
         if os.sep in place and not os.path.exists(place):
@@ -182,10 +185,17 @@ def library() -> Library:
 
 def packed(text: str) -> Tuple[bytes, int]:
     """A text as the two parameters that it is in host.h."""
-    data = text.encode("utf-8")
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"a text is not Unicode at {text[max(0, error.start - 20):error.end]!a}; give the "
+                              "bytes of a file name as bytes (os.fsencode)", {"reason": "utf8"}) from None
     return data, len(data)
 
 
 def dumps(value: Any) -> str:
     """JSON without NaN, which the library would refuse with less to say."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(f"a value cannot be said in JSON: {error}", {"reason": "json"}) from None

@@ -1,10 +1,11 @@
 """The same for asyncio: `async for`, `await`, and a task that is cancelled cancels its run."""
 import asyncio
+import io
 from collections import deque
 from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Deque, Dict, Iterable, List, Mapping,
                     Optional, Union)
 
-from ._wire import ENDED, ROOM, Attached, OpenRun, chunks, events_into, finish, slices
+from ._wire import ENDED, ROOM, Attached, OpenRun, at_hand, chunks, events_into, finish, slices
 from .errors import Cancelled, OutOfRange, ResourceExhausted
 from .events import Event, Output, Record, Reply
 from .nouns import Nouns
@@ -25,7 +26,13 @@ class AsyncRun:
         self._run = run
         self._unread: Deque[Event] = deque()
         self._unread_bytes = 0
-        self._pulling = asyncio.Lock()
+        self._lock: Optional[asyncio.Lock] = None  # Python 3.9 binds one to the loop that is there
+
+    @property
+    def _pulling(self) -> asyncio.Lock:
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        return self._lock
 
     async def __aenter__(self) -> "AsyncRun":
         return self
@@ -74,20 +81,22 @@ class AsyncRun:
         return self._run.result
 
     async def reply(self, input: Any = None) -> Reply:
-        """Reads to its end and gives everything. `input`: as of Run.reply; an async iterable of
-        bytes is fine too."""
+        """Reads to its end and gives everything but progress. `input`: as of Run.reply (files and
+        iterables are read in threads), or an async iterable of bytes."""
         feeder = asyncio.ensure_future(self._feed(input)) if input is not None else None
         reply = Reply()
-        parts: Dict[int, List[bytes]] = {}
+        parts: Dict[int, io.BytesIO] = {}
         try:
             async for event in self:
                 events_into(reply, parts, event)
+        except Cancelled:
+            if feeder is not None and feeder.done() and not feeder.cancelled() and feeder.exception():
+                raise feeder.exception() from None  # type: ignore[misc]
+            raise
         finally:
             if feeder is not None:
                 feeder.cancel()
-                done = await asyncio.gather(feeder, return_exceptions=True)
-        if feeder is not None and isinstance(done[0], Exception) and not isinstance(done[0], OutOfRange):
-            raise done[0]
+                await asyncio.gather(feeder, return_exceptions=True)
         return finish(reply, parts, self._run.result)
 
     async def close(self) -> None:
@@ -102,16 +111,25 @@ class AsyncRun:
             self._run.free()
 
     async def _drain(self) -> None:
-        while await self._take() is not ENDED:
-            pass
+        async with self._pulling:  # a task that iterates meets the end first
+            while await self._take() is not ENDED:
+                pass
 
     async def _feed(self, source: Any) -> None:
         try:
             if hasattr(source, "__aiter__"):
                 async for part in source:
                     await self.write(part)
-            else:
+            elif at_hand(source):
                 for part in chunks(source):
+                    await self.write(part)
+            else:
+                parts = chunks(source)
+                loop = asyncio.get_running_loop()
+                while True:
+                    part = await loop.run_in_executor(None, next, parts, None)
+                    if part is None:
+                        break
                     await self.write(part)
             await self.end_input()
         except OutOfRange:
@@ -153,7 +171,7 @@ class AsyncRun:
                 if event is ROOM:
                     return
                 if event is ENDED:
-                    raise self._run.error or Cancelled("the run ended before it had read all")
+                    raise self._run.error or OutOfRange("the run ended before it had read all")
                 self._unread.append(event)
                 self._unread_bytes += len(event.data) if isinstance(event, Output) else 0
                 if self._unread_bytes > UNREAD_BYTES:

@@ -6,6 +6,7 @@ from ctypes import CDLL, POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c
 from typing import Any, List, Optional, Tuple
 
 from . import _library as L
+from .errors import FailedPrecondition, InvalidArgument
 from .session import Session
 
 # host/include/bulkhead/mcp.h; a test compares.
@@ -36,6 +37,16 @@ def serve(session: Session, in_fd: int = 0, out_fd: int = 1) -> None:
     messages. Raises DeadlineExceeded where a tool did not stop at the end, and what the session
     raises.
     """
+    if session._lent:
+        raise FailedPrecondition("a session that an ask lent ends with it; serve one of your own",
+                                 {"reason": "lent_session"})
+    for name, fd in (("in_fd", in_fd), ("out_fd", out_fd)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            raise InvalidArgument(f"{name} is {fd}, which is not open", {"field": name}) from None
+    session._handle.raw  # raises where it is closed
+    runtime = session._runtime.raw
     library = _library()
     lib = session._lib
     stop_read, stop_write = os.pipe()
@@ -45,7 +56,7 @@ def serve(session: Session, in_fd: int = 0, out_fd: int = 1) -> None:
 
     def work() -> None:
         fault = c_void_p()
-        status = library.bh_mcp_serve(session._runtime.raw, *config, in_fd, out_fd, stop_read, byref(fault))
+        status = library.bh_mcp_serve(runtime, *config, in_fd, out_fd, stop_read, byref(fault))
         ended.append((status, lib.error(fault, status) if status else None))
         lib.bh_fault_free(fault)
 

@@ -1,12 +1,13 @@
 """A run that threads wait for."""
+import io
 import select
 import threading
 import time
 from collections import deque
 from typing import Any, Deque, Dict, Iterator, List, Optional, Type, Union
 
-from ._wire import ENDED, ROOM, OpenRun, chunks, events_into, finish, slices
-from .errors import Cancelled, OutOfRange, ResourceExhausted
+from ._wire import ENDED, ROOM, OpenRun, at_hand, chunks, events_into, finish, slices
+from .errors import Cancelled, FailedPrecondition, OutOfRange, ResourceExhausted
 from .events import Event, Output, Reply
 
 # A wait for the run's fd is cut into pieces: a signal that another thread was given is seen then.
@@ -19,8 +20,9 @@ CLOSE_SECONDS = 5.0
 class Run:
     """One operation in progress: iterate over it for its events, then ask for result().
 
-    One thread may write while another iterates. Ctrl-C in a wait cancels the run. As a context
-    manager it cancels what has not ended and waits for its end, so that nothing is left running.
+    One thread may write while another iterates; cancel() and close() may come from any. Ctrl-C in a
+    wait cancels the run. As a context manager it cancels what has not ended and waits for its end,
+    so that nothing is left running.
     """
 
     def __init__(self, run: OpenRun) -> None:
@@ -29,6 +31,7 @@ class Run:
         self._unread_bytes = 0
         self._pulling = threading.Lock()
         self._changed = threading.Condition()
+        self._rooms = 0  # how often there was room again; grows under _changed
         self._poll = select.poll()
         if run.fd >= 0:
             self._poll.register(run.fd, select.POLLIN)
@@ -63,9 +66,10 @@ class Run:
         """
         for part in slices(data):
             while part:
+                seen = self._rooms
                 part = part[self._run.send(part):]
                 if part:
-                    self._await_room()
+                    self._await_room(seen)
 
     def end_input(self) -> None:
         """The command sees the end of its stdin."""
@@ -82,10 +86,40 @@ class Run:
         return self._run.result
 
     def reply(self, input: Any = None) -> Reply:
-        """Reads to its end and gives everything; `input` (bytes, text, a file, an iterable of
-        bytes) is sent meanwhile, and ended."""
+        """Reads to its end and gives everything but progress. `input` is sent meanwhile, and ended:
+        bytes, text, an open file or an iterable of bytes. The latter two are read in a thread of
+        their own, so that they may wait; what they raise cancels the run and is raised here."""
+        if input is None or at_hand(input):
+            return self._reply(input)
+        failed: List[BaseException] = []
+        feeder = threading.Thread(target=self._feed, args=(input, failed), name="bulkhead-input", daemon=True)
+        feeder.start()
+        try:
+            reply = self._reply(None)
+        except Cancelled:
+            if failed:
+                raise failed[0] from None
+            raise
+        return reply
+
+    def close(self) -> None:
+        """Cancels it where it has not ended, and waits for its end, for 5 s at most."""
+        try:
+            if not self._run.ended:
+                self._run.cancel()
+                # A thread that iterates meets the end first; it gives way after that.
+                if self._pulling.acquire(timeout=CLOSE_SECONDS):
+                    try:
+                        self._drain(CLOSE_SECONDS)
+                    finally:
+                        self._pulling.release()
+        finally:
+            self._run.free()
+            self._news()
+
+    def _reply(self, input: Any) -> Reply:
         reply = Reply()
-        parts: Dict[int, List[bytes]] = {}
+        parts: Dict[int, io.BytesIO] = {}
         source = iter(chunks(input)) if input is not None else None
         part = b""
         room = True
@@ -101,10 +135,13 @@ class Run:
                         source = None
                 except OutOfRange:
                     source = None  # it has read what it wanted, as `head` does
-            event = self._step(0 if source is not None and room else None)
+            with self._pulling:
+                event = self._step(0 if source is not None and room else None)
             if event is ROOM:
                 room = True
+                self._news()
             elif event is ENDED:
+                self._news()
                 break
             elif event is not None:
                 events_into(reply, parts, event)
@@ -112,20 +149,21 @@ class Run:
             raise self._run.error
         return finish(reply, parts, self._run.result)
 
-    def close(self) -> None:
-        """Cancels it where it has not ended, and waits for its end, for 5 s at most."""
+    def _feed(self, source: Any, failed: List[BaseException]) -> None:
         try:
-            if not self._run.ended:
-                self._run.cancel()
-                self._drain(CLOSE_SECONDS)
-        finally:
-            self._run.free()
+            for part in chunks(source):
+                self.write(part)
+            self.end_input()
+        except (OutOfRange, Cancelled, FailedPrecondition):
+            pass  # nobody reads any more
+        except BaseException as error:  # half of the input would be taken for the whole
+            failed.append(error)
+            self._run.cancel()
 
     def _drain(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while not self._run.ended and time.monotonic() < until:
-            if self._take(100) is None:
-                continue
+            self._take(100)
 
     def _take(self, timeout_ms: Optional[int]) -> Any:
         """One event; waits for at most timeout_ms, None: for as long as it takes."""
@@ -142,13 +180,19 @@ class Run:
         return event
 
     def _step(self, timeout_ms: Optional[int]) -> Any:
-        """The same for one who pulls alone; a signal in it cancels the run."""
+        """The same for one who holds _pulling; a signal in it cancels the run."""
         try:
             return self._take(timeout_ms)
         except KeyboardInterrupt:
             self._run.cancel()
             self._drain(CLOSE_SECONDS)
             raise
+
+    def _news(self) -> None:
+        """There is room, or an end: whoever waits to write looks again."""
+        with self._changed:
+            self._rooms += 1
+            self._changed.notify_all()
 
     def _next(self) -> Optional[Event]:
         while True:
@@ -159,27 +203,26 @@ class Run:
                     return kept
                 event = self._step(None)
             if event is ROOM:
-                with self._changed:
-                    self._changed.notify_all()
+                self._news()
             elif event is ENDED:
-                with self._changed:
-                    self._changed.notify_all()
+                self._news()
                 return None
             else:
                 return event  # type: ignore[no-any-return]
 
-    def _await_room(self) -> None:
-        while True:
+    def _await_room(self, seen: int) -> None:
+        """Returns when there was room since `seen`; reads events where nobody else does."""
+        while self._rooms == seen:
             if not self._pulling.acquire(blocking=False):
-                with self._changed:  # who iterates meets the news; the rest of the wait is a guard
-                    self._changed.wait(0.05)
-                return
+                with self._changed:  # who reads meets the news; the limit is for one that stops reading
+                    self._changed.wait_for(lambda: self._rooms != seen, 0.05)
+                continue
             try:
                 event = self._step(None)
                 if event is ROOM:
                     return
                 if event is ENDED:
-                    raise self._run.error or Cancelled("the run ended before it had read all")
+                    raise self._run.error or OutOfRange("the run ended before it had read all")
                 self._unread.append(event)
                 self._unread_bytes += len(event.data) if isinstance(event, Output) else 0
                 if self._unread_bytes > UNREAD_BYTES:

@@ -5,7 +5,7 @@ from typing import Any, Mapping, Optional
 
 from . import _library as L
 from ._wire import Handle, plain
-from .serve import Served
+from .serve import Answers
 from .session import Session
 
 # Closed at the process' end, so that its commands end in good order and not by its death.
@@ -29,8 +29,8 @@ class Runtime:
         whole = {"version": 1, **(config or {}), **options}
         self._lib = lib
         self._handle = Handle(lib.make(lib.bh_runtime_new, *L.packed(L.dumps(plain(whole)))),
-                              lib.bh_runtime_free)
-        self._served: Served = weakref.WeakSet()
+                              lib.bh_runtime_free, "runtime")
+        self._served: "weakref.WeakSet[Answers]" = weakref.WeakSet()
         _open.add(self)
 
     def __enter__(self) -> "Runtime":
@@ -48,13 +48,13 @@ class Runtime:
         """A persona's view, NAME of [a-z0-9-]{1,40}; or the operator's, who sees all of them."""
         config = {"operator": True} if operator else {"persona": persona}
         raw = self._lib.make(self._lib.bh_session_new, self._handle.raw, *L.packed(L.dumps(config)))
-        return Session(self._handle, Handle(raw, self._lib.bh_session_free), self._lib,
-                       "operator" if operator else persona, self._served)
+        return Session(self._handle, Handle(raw, self._lib.bh_session_free, "session"), self._lib,
+                       "operator" if operator else persona, self)
 
     def close(self, timeout: float = 5.0) -> None:
         """Stops all runs and closes the plugins. DeadlineExceeded: one is stuck. Twice is fine."""
         _open.discard(self)
-        if not self._handle.raw:
+        if self._handle.closed:
             return
         for answers in list(self._served):
             answers.close()

@@ -2,6 +2,7 @@
 from typing import Any, Awaitable, List, Optional, Sequence, Type
 
 from .aio import AsyncRun
+from .errors import NotFound
 from .events import Record
 from .nouns.sandbox import BoundSandbox
 from .nouns.sandbox_files import BoundFiles
@@ -33,7 +34,10 @@ class Sandbox(BoundSandbox[Record, List[Record], bytes, "Sandbox", Run]):
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], *rest: Any) -> None:
-        self.kill()
+        try:
+            self.kill()
+        except NotFound:
+            pass  # it was killed in the block
 
     def start(self, argv: Sequence[str], *, input: bool = False, timeout: Optional[float] = None,
               **options: Any) -> Run:
@@ -63,7 +67,10 @@ class AsyncSandbox(BoundSandbox[Awaitable[Record], Awaitable[List[Record]], Awai
         return self
 
     async def __aexit__(self, *rest: Any) -> None:
-        await self.kill()
+        try:
+            await self.kill()
+        except NotFound:
+            pass
 
     def start(self, argv: Sequence[str], *, input: bool = False, timeout: Optional[float] = None,
               **options: Any) -> AsyncRun:

@@ -2,26 +2,26 @@
 thread of Python's; no thread of the library ever runs Python."""
 import asyncio
 import inspect
+import itertools
 import json
 import logging
+import os
+import queue
 import threading
-import weakref
-from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_size_t
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _library as L
-from ._wire import Handle, loads, plain, read_event, slices
+from ._wire import Handle, event_value, loads, plain, slices, whole
 from .definition import Parameters
-from .errors import BulkheadError, OutOfRange, ResourceExhausted, ToolError
+from .errors import BulkheadError, InvalidArgument, OutOfRange, ResourceExhausted, ToolError
 from .events import Attachment
 
 if TYPE_CHECKING:
     from .session import Session
 
 log = logging.getLogger("bulkhead")
-SIDE_BY_SIDE = 32  # calls that run at once; further ones wait in their order
-Served = Any  # weakref.WeakSet[Answers]; subscripts of it are newer than Python 3.8
+SIDE_BY_SIDE = 512  # calls of a session's tools that are open at once; further ones are refused
 
 
 class Ask:
@@ -30,7 +30,7 @@ class Ask:
     def __init__(self, lib: L.Library, raw: int, arguments: Any, attachments: List[Attachment],
                  lend: Callable[[int], "Session"]) -> None:
         self._lib = lib
-        self._handle = Handle(raw, lib.bh_ask_free)
+        self._handle = Handle(raw, lib.bh_ask_free, "ask")
         self._lend = lend
         self._room = threading.Event()
         self._over = threading.Event()
@@ -62,13 +62,14 @@ class Ask:
                 if part:
                     self._room.wait(0.5)
 
-    def attach(self, name: str, data: bytes, type: str = "application/octet-stream") -> None:
-        """Bytes that the result names; 64 MiB at most, what is larger is written."""
+    def attach(self, name: str, data: Any, type: str = "application/octet-stream") -> None:
+        """Bytes that the result names, 64 MiB at most; more than that goes out by write()."""
+        copy = whole(data)
         while True:
             self._room.clear()
             try:
                 self._lib.call(self._lib.bh_ask_attach, self._handle.raw, *L.packed(name), *L.packed(type),
-                               bytes(data), len(data))
+                               copy, len(copy))
                 return
             except ResourceExhausted as error:
                 if error.reason != "ask_full":
@@ -79,9 +80,14 @@ class Ask:
         self._lib.call(self._lib.bh_ask_result, self._handle.raw, *L.packed(L.dumps(plain(value))))
 
     def _fail(self, code: int, message: str, details: Mapping[str, Any]) -> None:
+        text = message.encode("utf-8", "replace")
         try:
-            self._lib.call(self._lib.bh_ask_fail, self._handle.raw, code, *L.packed(message),
-                           *L.packed(L.dumps(plain(details)) if details else ""))
+            told = L.packed(L.dumps(plain(details)) if details else "")
+        except BulkheadError:
+            log.warning("the details of an error cannot be said in JSON and are left out: %r", details)
+            told = (b"", 0)
+        try:
+            self._lib.call(self._lib.bh_ask_fail, self._handle.raw, code, text, len(text), *told)
         except OutOfRange:
             pass  # nobody waits for it
 
@@ -115,6 +121,46 @@ def tool_result(value: Any, ask: Ask) -> Dict[str, Any]:
             "structured": structured}
 
 
+class Threads:
+    """Threads that answer: one for each call that is open, so that tools may call each other, kept for
+    a while for the next. They are daemons, which the end of the process does not wait for."""
+
+    def __init__(self, name: str, most: int, idle_seconds: float) -> None:
+        self._name, self._most, self._idle_seconds = name, most, idle_seconds
+        self._work: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._all = 0
+
+    def submit(self, work: Callable[[], None]) -> bool:
+        """False: there are too many already."""
+        with self._lock:
+            if self._idle > 0:
+                self._idle -= 1  # that one is taken
+            elif self._all < self._most:
+                self._all += 1
+                threading.Thread(target=self._run, name=self._name, daemon=True).start()
+            else:
+                return False
+        self._work.put(work)
+        return True
+
+    def _run(self) -> None:
+        while True:
+            try:
+                work = self._work.get(timeout=self._idle_seconds)
+            except queue.Empty:
+                with self._lock:
+                    if self._idle > 0:  # else one has just been counted on
+                        self._idle -= 1
+                        self._all -= 1
+                        return
+                continue
+            work()
+            with self._lock:
+                self._idle += 1
+
+
 class Answers:
     """The queue of a session's questions, the thread that pulls it, and the threads that answer."""
 
@@ -123,22 +169,23 @@ class Answers:
         self._lib = lib
         self._session = session
         self._lend = lend
-        self._queue = Handle(lib.make(lib.bh_queue_new, runtime.raw), lib.bh_queue_free)
+        self._queue = Handle(lib.make(lib.bh_queue_new, runtime.raw), lib.bh_queue_free, "queue")
         self._servers: List[Handle] = []
         self._handlers: Dict[int, Callable[[Ask], None]] = {}
+        self._tags = itertools.count(1)
         self._asks: Dict[int, Ask] = {}
         self._early: Dict[int, List[Attachment]] = {}
         self._closing = False
         self._lock = threading.Lock()
-        self._workers = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="bulkhead-tool")
+        self._pid = os.getpid()
+        self._threads = Threads("bulkhead-tool", SIDE_BY_SIDE, 10.0)
         self._thread = threading.Thread(target=self._pull, name="bulkhead-answers", daemon=True)
         self._thread.start()
 
-    def add_tool(self, tool: Mapping[str, Any], function: Callable[..., Any]) -> None:
-        parameters = Parameters(function, Ask)
-        takes_bytes = bool(parameters.ask_name)
+    def add_tool(self, tool: Mapping[str, Any], function: Callable[..., Any], with_schema: bool) -> None:
+        parameters = Parameters(function, Ask, with_schema)
         what: Dict[str, Any] = {"tool": tool}
-        if takes_bytes:
+        if parameters.ask_name:
             what["attachments"] = True
         self._serve(what, lambda ask: self._run_tool(parameters, ask))
 
@@ -155,45 +202,46 @@ class Answers:
             server.free()
         for ask in list(self._asks.values()):
             ask._over.set()
-        self._lib.bh_queue_wake(self._queue.raw)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(5)
-        self._workers.shutdown(wait=False)
+            ask._room.set()
+        if os.getpid() == self._pid:  # a fork has no such thread
+            self._lib.bh_queue_wake(self._queue.raw)
+            if threading.current_thread() is not self._thread:
+                self._thread.join(5)
 
     def _serve(self, what: Mapping[str, Any], handler: Callable[[Ask], None]) -> None:
-        with self._lock:
-            tag = len(self._handlers) + 1
-            self._handlers[tag] = handler
+        tag = next(self._tags)
+        self._handlers[tag] = handler
         try:
             raw = self._lib.make(self._lib.bh_serve, self._session.raw, *L.packed(L.dumps(plain(what))),
                                  self._queue.raw, tag)
-        except BulkheadError:
-            self._handlers.pop(tag)
+        except BaseException:
+            self._handlers.pop(tag, None)
             raise
-        self._servers.append(Handle(raw, self._lib.bh_server_free))
+        self._servers.append(Handle(raw, self._lib.bh_server_free, "server"))
 
     def _pull(self) -> None:
         while not self._closing:
             try:
                 raw = self._lib.make(self._lib.bh_queue_next, self._queue.raw, 1000)
-            except BulkheadError:
-                return  # the runtime is closed
+            except BulkheadError as error:
+                if not self._closing:
+                    log.info("no more questions: %s", error)  # the runtime is closed
+                return
             if raw:
-                self._on_event(raw)
-        self._queue.free()
+                try:
+                    self._on_event(raw)
+                except Exception:  # one question is lost; those after it are not
+                    log.exception("a question could not be taken")
+                finally:
+                    self._lib.bh_event_free(raw)
 
     def _on_event(self, raw: int) -> None:
         kind, id = self._lib.bh_event_kind(raw), self._lib.bh_event_id(raw)
-        if kind == L.EVENT_ATTACHMENT:
-            self._early.setdefault(id, []).append(read_event(self._lib, raw)[1])
-            return
         ask = self._asks.get(id)
-        if kind == L.EVENT_ASK:
-            arguments = loads(self._lib.text(self._lib.bh_event_data, raw))
-            ask = Ask(self._lib, self._lib.bh_event_ask(raw), arguments, self._early.pop(id, []), self._lend)
-            self._asks[ask.id] = ask
-            handler = self._handlers[self._lib.bh_event_tag(raw)]
-            self._workers.submit(self._handle, handler, ask)
+        if kind == L.EVENT_ATTACHMENT:
+            self._early.setdefault(id, []).append(event_value(self._lib, raw, kind))
+        elif kind == L.EVENT_ASK:
+            self._take(raw)
         elif ask is not None and kind == L.EVENT_ROOM:
             ask._room.set()
         elif kind == L.EVENT_ASK_ENDED:
@@ -201,7 +249,21 @@ class Answers:
             if ask is not None:
                 ask._over.set()
                 ask._room.set()
-        self._lib.bh_event_free(raw)
+
+    def _take(self, raw: int) -> None:
+        ask = Ask(self._lib, self._lib.bh_event_ask(raw), None, [], self._lend)
+        try:
+            ask.attachments = self._early.pop(ask.id, [])
+            ask.arguments = loads(self._lib.text(self._lib.bh_event_data, raw))
+            handler = self._handlers[self._lib.bh_event_tag(raw)]
+        except Exception as error:
+            ask._fail(13, f"{type(error).__name__}: {error}", {"reason": "exception"})
+            raise
+        self._asks[ask.id] = ask
+        if not self._threads.submit(lambda: self._handle(handler, ask)):
+            self._asks.pop(ask.id, None)
+            ask._fail(8, f"{SIDE_BY_SIDE} calls of this process' tools are open already; try again later",
+                      {"reason": "tools_busy"})
 
     def _handle(self, handler: Callable[[Ask], None], ask: Ask) -> None:
         try:
@@ -215,10 +277,13 @@ class Answers:
             log.exception("an answer failed")
             ask._fail(13, f"{type(error).__name__}: {error}", {"reason": "exception"})
         finally:
+            if os.getpid() != self._pid:
+                os._exit(70)  # a tool forked and its child came back: it would answer in the parent's name
             self._asks.pop(ask.id, None)
             ask._handle.free()
 
     def _run_tool(self, parameters: Parameters, ask: Ask) -> None:
+        name = getattr(parameters.function, "__name__", "")
         try:
             value = parameters.call(ask.arguments, ask)
             if inspect.isawaitable(value):
@@ -229,10 +294,15 @@ class Answers:
         except ToolError as error:
             result = {"content": [{"type": "text", "text": str(error)}], "is_error": True}
         except Exception as error:
-            log.exception("the tool %s raised", getattr(parameters.function, "__name__", ""))
-            text = f"{type(error).__name__}: {error}"
+            log.exception("the tool %s raised", name)
+            text = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
             result = {"content": [{"type": "text", "text": text}], "is_error": True}
-        ask._answer(result)
+        try:
+            ask._answer(result)
+        except InvalidArgument as error:
+            log.exception("the result of the tool %s cannot be sent", name)
+            text = f"the tool's result cannot be sent: {error.message}"
+            ask._answer({"content": [{"type": "text", "text": text}], "is_error": True})
 
     @staticmethod
     def _run_question(function: Callable[..., Any], ask: Ask) -> None:

@@ -9,9 +9,10 @@ from .events import Record, Reply
 from .nouns import Nouns
 from .nouns.tools import Tools
 from .run import Run
-from .serve import Answers, Served, tool_of
+from .serve import Answers, tool_of
 
 if TYPE_CHECKING:
+    from .runtime import Runtime
     from .sandbox import Sandbox
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +28,10 @@ class Session(Nouns[Record, List[Record], bytes, "Sandbox", Run]):
     """
 
     def __init__(self, runtime: Handle, session: Handle, lib: L.Library, name: str,
-                 served: Served) -> None:
+                 owner: "Runtime", lent: bool = False) -> None:
         self._lib = lib
-        self._served = served
+        self._owner = owner  # kept, so that it is closed in good order at the process' end
+        self._lent = lent
         self._runtime = runtime
         self._handle = session
         self._answers: Optional[Answers] = None
@@ -39,7 +41,13 @@ class Session(Nouns[Record, List[Record], bytes, "Sandbox", Run]):
         self.aio = AsyncSession(self)
 
     def __repr__(self) -> str:
-        return f"<bulkhead.Session {self.name}>"
+        return f"<bulkhead.Session {'lent by ' if self._lent else ''}{self.name}>"
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *rest: Any) -> None:
+        self.close()
 
     def start(self, operation: str, args: Optional[Mapping[str, Any]] = None, *, input: bool = False,
               attachments: Iterable[Attached] = (), timeout: Optional[float] = None) -> Run:
@@ -72,19 +80,20 @@ class Session(Nouns[Record, List[Record], bytes, "Sandbox", Run]):
         """What serves this session's tools; made when first needed."""
         if self._answers is None:
             self._answers = Answers(self._lib, self._runtime, self._handle, self._lend)
-            self._served.add(self._answers)
+            self._owner._served.add(self._answers)
         return self._answers
 
     def close(self) -> None:
-        """Its tools are gone; what still runs ends with its own handle."""
+        """Its tools are gone, which otherwise stay until the runtime is closed. What still runs goes
+        on until its own handle is closed."""
         if self._answers is not None:
             self._answers.close()
             self._answers = None
         self._handle.free()
 
     def _lend(self, raw: int) -> "Session":
-        return Session(self._runtime, Handle(raw, self._lib.bh_session_free), self._lib, self.name,
-                       self._served)
+        return Session(self._runtime, Handle(raw, self._lib.bh_session_free, "session"), self._lib,
+                       self.name, self._owner, lent=True)
 
     def _open(self, operation: str, args: Optional[Mapping[str, Any]], attachments: Iterable[Attached],
               timeout: Optional[float], has_input: bool) -> OpenRun:
@@ -130,12 +139,13 @@ class SessionTools(Tools[Record, List[Record], bytes, "Sandbox", Run]):
 
         Its name, docstring and annotations become the definition; `definition` overrides members
         of it (name, description, input_schema, annotations …, abi/schemas/tool.json). It runs in a
-        thread of this process, in an event loop where it is a coroutine; a parameter annotated
+        thread of its own in this process, in an event loop where it is a coroutine; a parameter annotated
         with bulkhead.Ask gets the call itself. A dict with "content" is the whole result,
         bytes become an attachment, anything else text and, as JSON, the structured content. An
         exception is the tool's own error: the caller sees its type and message.
         """
         if function is None:
             return lambda f: self(f, **definition)
-        self._session.answers().add_tool(tool_of(function, definition), function)
+        self._session.answers().add_tool(tool_of(function, definition), function,
+                                         "input_schema" not in definition)
         return function

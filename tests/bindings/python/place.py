@@ -33,6 +33,13 @@ class Place(unittest.TestCase):
         cls.runtime.close()
         shutil.rmtree(cls.folder, ignore_errors=True)
 
+    def assertNothingHolds(self, folder, seconds=10.0):
+        until = time.monotonic() + seconds
+        while holders(folder):
+            if time.monotonic() > until:
+                self.fail(f"left behind: {holders(folder)}")
+            time.sleep(0.05)
+
     def assertGone(self, word, seconds=5.0):
         """No process has that word among its arguments any more."""
         until = time.monotonic() + seconds
@@ -40,6 +47,23 @@ class Place(unittest.TestCase):
             if time.monotonic() > until:
                 self.fail(f"still running: {running(word)}")
             time.sleep(0.05)
+
+
+def holders(folder):
+    """Other processes that have something below that folder open: what is left of a command."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if int(pid) == os.getpid():
+            continue
+        try:
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                if os.readlink(f"/proc/{pid}/fd/{fd}").startswith(folder):
+                    with open(f"/proc/{pid}/cmdline", "rb") as stream:
+                        found.append((int(pid), stream.read().replace(b"\0", b" ").decode(errors="replace")))
+                    break
+        except OSError:
+            continue
+    return found
 
 
 def running(word):

@@ -48,8 +48,14 @@ def main():
             print(f"BH_SKIPPED python {version}: there is no such interpreter here")
             skipped += 1
             continue
-        done = subprocess.run([program, "-W", "error::ResourceWarning", "-m", "unittest", "discover", "-v", "-s", HERE,
-                               "-p", "test_*.py"], capture_output=True, text=True, env=env, timeout=900)
+        command = [program, "-X", "faulthandler", "-W", "error::ResourceWarning", "-m", "unittest", "discover", "-v",
+                   "-s", HERE, "-p", "test_*.py"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
+        except subprocess.TimeoutExpired as late:
+            print(f"FAILED python {version}: not at its end after 600 s\n{(late.stderr or b'')[-4000:].decode()}")
+            failed += 1
+            continue
         ran = re.search(r"^Ran (\d+) tests?", done.stderr, re.MULTILINE)
         bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", done.stderr))
         if ran is None or (done.returncode != 0 and bad == 0):

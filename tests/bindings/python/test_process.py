@@ -1,5 +1,6 @@
 """Threads, fork, signals, and the end of a process: each in a process of its own."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -111,6 +112,7 @@ class Processes(Place):
             self.assertGone(f"sleep {number}")
 
     def test_the_process_ends_without_close(self):
+        begin = time.monotonic()
         done = self.run_script("""
             runtime, session, box = open_box()
             @session.tool
@@ -119,11 +121,17 @@ class Processes(Place):
                 ask.wait_cancelled(60)
             run = box.start(["sleep", "77.24"])
             next(run)
+            @session.tool
+            def sleeps() -> None:
+                "Sleeps."
+                time.sleep(60)
             call = session.start("tool.call", {"name": "waits", "arguments": {}})
+            more = session.start("tool.call", {"name": "sleeps", "arguments": {}})
             time.sleep(0.2)
             print("leaving")
         """)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "leaving\n", ""))
+        self.assertLess(time.monotonic() - begin, 30)  # it waited for neither of the two minutes
         self.assertGone("sleep 77.24")
 
     def test_a_killed_process_leaves_nothing(self):
@@ -186,6 +194,24 @@ class Processes(Place):
                               env=env, timeout=120)
         with open(os.path.join(TOP, "samples", "embed_output.txt"), encoding="utf-8") as golden:
             self.assertEqual((done.returncode, done.stdout), (0, golden.read()), done.stderr)
+
+
+    def test_the_packages_readme(self):
+        """Every Python block, one after the other, as a reader would type them."""
+        with open(os.path.join(TOP, "sdk/python/README.md"), encoding="utf-8") as stream:
+            blocks = re.findall(r"^```python\n(.*?)^```", stream.read(), re.MULTILINE | re.DOTALL)
+        self.assertGreaterEqual(len(blocks), 4)
+        blocks[0] = blocks[0].replace("    box.kill()\n", "").replace(
+            "with bulkhead.Runtime(", "runtime = bulkhead.Runtime(").replace(") as runtime:", ")").replace("\n    ", "\n")
+        code = "import asyncio\n" + "\n".join(blocks)
+        for path, mine in (("/srv/agents", self.folder + "/readme"), ("/srv/project", self.workspace)):
+            code = code.replace(path, mine)
+        done = subprocess.run([sys.executable, "-c", code + "box.kill()\n"], capture_output=True, text=True, timeout=120,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0 42", done.stdout)
+        self.assertIn("1 b'1\\n'", done.stdout)
+        self.assertIn("hello hello", done.stdout)
 
 
 class Mcp(Place):

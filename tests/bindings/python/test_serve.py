@@ -1,6 +1,8 @@
 import asyncio
+import enum
 import threading
 import time
+from typing import List, Optional
 
 from place import Place
 
@@ -192,3 +194,108 @@ class Tools(Place):
         thread.join(10)
         self.assertFalse(thread.is_alive())
         self.assertEqual(len(caught), 1)
+
+    def test_tools_that_call_tools(self):
+        """Far more calls inside calls than there are threads of any pool."""
+        @self.session.tool
+        def inner(n: int) -> int:
+            "Of a test."
+            return n + 1
+
+        @self.session.tool
+        def outer(ask: Ask, n: int) -> int:
+            "Of a test."
+            time.sleep(0.2)  # all of them are open before the first goes on
+            return ask.session().tool.call("inner", arguments={"n": n}).structured.result
+
+        @self.session.tool
+        def down(ask: Ask, n: int) -> int:
+            "Of a test."
+            return 0 if n == 0 else 1 + ask.session().tool.call("down", arguments={"n": n - 1}).structured.result
+
+        async def main():
+            return await asyncio.wait_for(asyncio.gather(*[
+                self.session.aio.tool.call("outer", arguments={"n": n}) for n in range(60)]), 60)
+        self.assertEqual([reply.structured.result for reply in asyncio.run(main())], list(range(1, 61)))
+        self.assertEqual(self.call("down", n=30).structured.result, 30)
+
+    def test_a_schema_of_its_own(self):
+        @self.session.tool(input_schema={"type": "object", "properties": {"x": {"type": "integer"}}})
+        def odd(x: object) -> str:
+            "Of a test."
+            return repr(x)
+        self.assertEqual(self.call("odd", x=1).content[0].text, "1")
+
+    def test_results_that_cannot_be_sent(self):
+        @self.session.tool
+        def strange(kind: str) -> object:
+            "Of a test."
+            if kind == "nan":
+                return {"a": float("nan")}
+            if kind == "surrogate":
+                return "\udcff"
+            if kind == "fault":
+                raise bulkhead.PermissionDenied("not \udcff", {"reason": "mine", "odd": object()})
+            return object()
+        for kind in ("nan", "surrogate", "object"):
+            with self.assertLogs("bulkhead"):
+                told = self.call("strange", kind=kind)
+            self.assertEqual(told.is_error, True, kind)
+        with self.assertLogs("bulkhead"), self.assertRaises(bulkhead.PermissionDenied):
+            self.call("strange", kind="fault")
+
+    def test_numbers_and_words_arrive_as_annotated(self):
+        seen = []
+
+        @self.session.tool
+        def takes(n: int, colours: List[Colour], maybe: Optional[Colour] = None) -> None:
+            "Of a test."
+            seen.append((n, type(n), colours, maybe))
+        self.call("takes", n=3.0, colours=["red"], maybe="red")
+        self.assertEqual(seen, [(3, int, [Colour.RED], Colour.RED)])
+
+    def test_good_and_bad_definitions_side_by_side(self):
+        def define(n):
+            def one() -> int:
+                return n
+            for _ in range(10):
+                try:
+                    self.session.tool(one, name=f"side_{n}" if n % 2 else "not a name", description="Of a test.")
+                except bulkhead.BulkheadError:
+                    pass
+        threads = [threading.Thread(target=define, args=(n,)) for n in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        self.assertEqual(self.call("side_3").structured.result, 3)
+
+    def test_the_judges_answer_reaches_its_function(self):
+        """What the library would ask, handed over as it would be."""
+        asked = []
+        answers = self.session.answers()
+
+        class Question:
+            arguments = {"argv": ["rm"]}
+
+            def _answer(self, value):
+                asked.append(value)
+        answers._run_question(lambda question: {"verdict": question["argv"][0]}, Question())
+        self.assertEqual(asked, [{"verdict": "rm"}])
+
+    def test_a_large_attachment_arrives_whole(self):
+        size = 70 << 20
+
+        @self.session.tool
+        def measures(ask: Ask) -> int:
+            "Of a test."
+            return sum(len(one.data) for one in ask.attachments)
+        self.session.files.put("large", input=bytes(size))
+        self.assertEqual(len(self.session.files.get("large")), size)
+        with self.assertRaises(bulkhead.ResourceExhausted):
+            self.session.call("tool.call", {"name": "measures", "arguments": {}},
+                              attachments=[bulkhead.Attached("big", bytes(size))])
+
+
+class Colour(enum.Enum):
+    RED = "red"

@@ -1,10 +1,13 @@
+import array
 import io
 import os
+import random
+import sys
 import threading
 import time
 import unittest
 
-from place import Place
+from place import Place, running
 
 import bulkhead
 
@@ -135,7 +138,7 @@ class Failures(Place):
     def test_leaving_the_block_ends_the_command(self):
         with self.box.start(["sleep", "77.03"]) as run:
             next(run)
-        self.assertGone("sleep 77.03")
+        self.assertEqual(running("sleep 77.03"), "")  # the block ends after it
         with self.assertRaises(RuntimeError):
             with self.box.start(["sleep", "77.04"]) as run:
                 next(run)
@@ -168,6 +171,128 @@ class Failures(Place):
                 for _ in range(200):
                     run.write(bytes(1 << 20))
             self.assertIn("another thread", str(caught.exception))
+
+
+class Closing(Place):
+    """Handles that are closed while other threads use them."""
+
+    def beside(self, *works):
+        """Runs them at once; what they may raise is a BulkheadError, and all of them end."""
+        wrong = []
+
+        def guarded(work):
+            try:
+                work()
+            except (bulkhead.BulkheadError, StopIteration):
+                pass
+            except BaseException as error:
+                wrong.append(repr(error))
+        threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+            self.assertFalse(thread.is_alive(), "a thread hangs")
+        self.assertEqual(wrong, [])
+
+    def setUp(self):
+        self.interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # threads meet in the worst places
+
+    def tearDown(self):
+        sys.setswitchinterval(self.interval)
+
+    def test_a_run_is_closed_beside_its_reader_and_writer(self):
+        for pause in (0, 0.001, 0.01, 0.05):
+            for _ in range(5):
+                run = self.box.start(["cat"], input=True)
+
+                def write():
+                    while True:
+                        run.write(b"x" * 100000)
+
+                def close():
+                    time.sleep(pause)
+                    run.close()
+                self.beside(lambda: list(run), write, close, run.cancel)
+                self.assertTrue(run.ended)
+                with self.assertRaises(bulkhead.BulkheadError):
+                    run.result()
+
+    def test_a_session_is_closed_beside_calls(self):
+        for _ in range(20):
+            session = self.runtime.session("other")
+
+            def calls():
+                while True:
+                    session.call("operation.list")
+            self.beside(calls, calls, lambda: (time.sleep(0.005), session.close()))
+
+    def test_a_runtime_is_closed_beside_calls(self):
+        for _ in range(5):
+            runtime = bulkhead.Runtime(self.config)
+            session = runtime.session("other")
+
+            def calls():
+                while True:
+                    session.call("operation.list")
+            self.beside(calls, calls, lambda: (time.sleep(0.01), runtime.close()))
+
+    def test_commands_that_are_cancelled_at_any_moment_leave_nothing(self):
+        other = self.runtime.session("storm")
+        box = other.sandbox.create(workspace=self.workspace)
+        for _ in range(200):
+            run = box.start(["sleep", "77.06"])
+            time.sleep(random.random() * 0.006)  # most of these meet the launcher at work
+            run.close()
+        box.kill()
+        self.assertGone("sleep 77.06")
+        self.assertNothingHolds(self.folder)
+
+    def test_the_sandbox_may_be_killed_in_its_block(self):
+        with self.session.sandbox.create(workspace=self.workspace) as box:
+            box.kill()
+
+    def test_closed_things_say_so(self):
+        session = self.runtime.session("other")
+        session.close()
+        with self.assertRaises(bulkhead.FailedPrecondition) as caught:
+            session.call("tool.list")
+        self.assertIn("session is closed", str(caught.exception))
+
+    def test_a_source_that_waits_holds_nobody_up(self):
+        def source():
+            yield b"first\n"
+            time.sleep(5)
+            yield b"late\n"
+        begin = time.monotonic()
+        with self.assertRaises(bulkhead.DeadlineExceeded):
+            self.session.call("sandbox.exec", {"sandbox": self.box.id, "argv": ["cat"]}, input=source(), timeout=0.5)
+        self.assertLess(time.monotonic() - begin, 4.5)
+
+    def test_what_a_source_raises(self):
+        def source():
+            yield b"half"
+            raise OSError("the disk is gone")
+        with self.assertRaises(OSError) as caught:
+            self.session.call("sandbox.exec", {"sandbox": self.box.id, "argv": ["cat"]}, input=source())
+        self.assertIn("the disk is gone", str(caught.exception))
+
+    def test_odd_arguments_are_named(self):
+        for args, word in (({"argv": ["\udcff"]}, "os.fsencode"), ({"argv": [object()]}, "JSON"),
+                           ({"argv": ["x"], "env": deep(300)}, "levels")):
+            with self.assertRaises(bulkhead.InvalidArgument) as caught:
+                self.session.call("sandbox.exec", args)
+            self.assertIn(word, str(caught.exception))
+        self.assertEqual(bulkhead.Attached("a", array.array("i", [1, 2])).data, array.array("i", [1, 2]).tobytes())
+        self.session.call("operation.list", timeout=float("inf"))
+
+
+def deep(levels):
+    value = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
  * BH_INVALID_ARGUMENT, from a function without a code 0 or NULL.
  *
  * JSON that is given here is an object; keys that are not listed are refused by name. After
- * fork() without exec() every function answers BH_FAILED_PRECONDITION in the child, and
+ * fork() without exec() what the parent made answers BH_FAILED_PRECONDITION in the child, and
  * _free only forgets. The library sets no signal handler and writes nothing to stdio. */
 #ifndef BH_HOST_H
 #define BH_HOST_H

@@ -99,6 +99,31 @@ TEST_CASE("the old control groups, one by one") {
   CHECK(place.version == 1);
   CHECK(place.base.at("memory") == memory);
   CHECK_FALSE(place.has("cpu"));
+  // Nothing to wait for: see Cgroup::doors().
+  CHECK(place.own.empty());
+}
+
+TEST_CASE("a command joins by the file that its version has for that") {
+  Folder tree;
+  isolation::CgroupPlace place;
+  for (const char* name : {"memory", "pids"}) place.base[name] = tree.make(name);
+  for (const std::string group : {"memory/box/", "pids/box/"}) {
+    for (const char* file : {"tasks", "cgroup.procs"}) tree.write(group + file, "");
+  }
+  auto join = [&](int version) {
+    place.version = version;
+    const auto doors = isolation::Cgroup(place, "box").doors();
+    REQUIRE(doors);
+    CHECK(doors->size() == 2);
+    for (const auto& door : *doors) CHECK(isolation::write_all(door.get(), "0"));
+  };
+  join(1);
+  CHECK(read(tree.path() + "/memory/box/tasks") == "0");
+  CHECK(read(tree.path() + "/pids/box/tasks") == "0");
+  CHECK(read(tree.path() + "/memory/box/cgroup.procs").empty());
+  join(2);
+  CHECK(read(tree.path() + "/memory/box/cgroup.procs") == "0");
+  CHECK(read(tree.path() + "/pids/box/cgroup.procs") == "0");
 }
 
 TEST_CASE("limits are written where each version keeps them") {

@@ -90,8 +90,8 @@ std::string fill(const std::string& text, const std::vector<Fd>& fds,
   ::_exit(trouble(std::string("running ") + argv[0] + ": " + ::strerror(errno)));
 }
 
-// The kernel lets a process join a group only once all processors have passed a quiet moment: some
-// ten milliseconds, unless another has just joined one. A child that "joins" the group it is in
+// In v2 the kernel lets a process join a group only once all processors have passed a quiet moment:
+// some ten milliseconds, unless another has just joined one. A child that "joins" the group it is in
 // already waits for that beside us, while the sandbox is built.
 void open_early(const Job& job, const std::vector<Fd>& fds) {
   if (job.early_door == kNobody || fds.size() <= kFdExtra + job.early_door) return;

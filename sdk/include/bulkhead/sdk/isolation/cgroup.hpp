@@ -88,12 +88,15 @@ class Cgroup {
     if (version_ == 2) (void)put("memory", "memory.oom.group", "1");
   }
 
-  // Writable files; a process that writes "0" to each has joined.
+  // Writable files; a process of one thread that writes "0" to each has joined. In v1 that is the file
+  // that moves the writing thread alone: for a whole process the kernel first waits until all
+  // processors have passed a quiet moment, some 15 ms.
   Result<std::vector<Fd>> doors() const {
     std::vector<Fd> out;
     for (const auto& folder : unique_folders()) {
-      Fd fd(::open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-      if (!fd) return cannot("open", folder + "/cgroup.procs").failure();
+      const std::string door = folder + (version_ == 1 ? "/tasks" : "/cgroup.procs");
+      Fd fd(::open(door.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!fd) return cannot("open", door).failure();
       out.push_back(std::move(fd));
     }
     return out;

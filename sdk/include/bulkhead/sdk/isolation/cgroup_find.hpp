@@ -18,7 +18,8 @@ namespace bulkhead::sdk::isolation {
 struct CgroupPlace {
   int version = 0;  // 0: none can be made
   std::map<std::string, std::string> base;
-  std::string own;  // cgroup.procs of a group that we are in already; empty: none that is ours
+  // v2: cgroup.procs of the group that we are in already; empty: none that is ours.
+  std::string own;
   bool has(const std::string& controller) const { return base.count(controller) != 0; }
 };
 
@@ -123,7 +124,6 @@ inline CgroupPlace find_cgroups(const std::string& mountinfo, const std::string&
     if (!detail::writable(folder)) continue;
     place.base[name] = folder;
     place.version = 1;
-    place.own = folder + "/cgroup.procs";
   }
   if (place.version == 0) {
     const auto mount = mounts.find("");

@@ -22,7 +22,7 @@ namespace bulkhead::sdk::isolation {
 struct InitFds {
   int control = -1;
   int in = -1, out = -1, err = -1;
-  std::vector<int> groups;  // cgroup.procs files: the command joins, we do not
+  std::vector<int> groups;  // Cgroup::doors(): the command joins, we do not
   int host = -1;            // subreaper only: pidfd of the host
 };
 

@@ -14,6 +14,10 @@ namespace bh {
 namespace {
 
 constexpr int kBusyMs = 10'000;
+// Pages in the write-ahead log: how many make it go into the database, and up to how many may be
+// left in it at the end, for the next process to read.
+constexpr int kLogPages = 1000;
+constexpr int kLogPagesLeft = 64;
 
 bool out_of_room(int number) {
   return number == ENOSPC || number == EDQUOT || number == EFBIG;
@@ -96,8 +100,22 @@ void Database::close() {
   std::lock_guard lock(mutex_);
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   statements_.clear();
+  // Emptying the log waits for the disk three times, which is most of what a short command writes.
+  if (!kept_ && log_pages_ < kLogPagesLeft) {
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
   sqlite3_close(db_);
   db_ = nullptr;
+  kept_ = false;
+}
+
+// In the place of SQLite's own such hook, which tells nobody how long the log is.
+int Database::grown(void* self, sqlite3* db, const char* name, int pages) {
+  static_cast<Database*>(self)->log_pages_ = pages;
+  if (pages >= kLogPages) {
+    (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  }
+  return SQLITE_OK;
 }
 
 Result<void> Database::open() {
@@ -123,6 +141,8 @@ Result<void> Database::open() {
     done = failed(code);
   } else {
     sqlite3_busy_timeout(db_, kBusyMs);
+    log_pages_ = 0;
+    sqlite3_wal_hook(db_, &Database::grown, this);
     done = migrate();
   }
   if (!done) {
@@ -138,7 +158,8 @@ Result<void> Database::migrate() {
     if (code != SQLITE_OK) return failed(code);
     return {};
   };
-  // What is written is safe from the end of the process at once, from that of the machine soon.
+  // What is written is safe from the end of the process at once, from that of the machine soon: see
+  // Worth.
   BH_TRY(exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
               "PRAGMA journal_size_limit=1048576; PRAGMA trusted_schema=OFF"));
   sqlite3_stmt* statement = nullptr;
@@ -157,6 +178,7 @@ Result<void> Database::migrate() {
                 {{"file", path()}, {"remedy", "use that version, or another data_root"}});
   }
   for (; version < known; version++) {
+    kept_ = true;
     auto done = exec("BEGIN IMMEDIATE;" + std::string(kSchemaSteps[version]) +
                      "PRAGMA user_version=" + std::to_string(version + 1) + ";COMMIT");
     if (!done) {
@@ -235,7 +257,7 @@ Result<Database::Turn> Database::begin(const char* sql) {
   }
   auto begun = run(sql, nullptr, 0);
   if (!begun) return tl::unexpected(std::move(begun).error());
-  return Turn(*this, std::move(lock));
+  return Turn(*this, std::move(lock), sqlite3_total_changes64(db_));
 }
 
 Result<Database::Turn> Database::write() { return begin("BEGIN IMMEDIATE"); }
@@ -251,7 +273,9 @@ Result<DbRows> Database::once(const char* sql, std::initializer_list<DbValue> va
 }
 
 Database::Turn::Turn(Turn&& other) noexcept
-    : db_(std::exchange(other.db_, nullptr)), lock_(std::move(other.lock_)) {}
+    : db_(std::exchange(other.db_, nullptr)),
+      lock_(std::move(other.lock_)),
+      changes_(other.changes_) {}
 
 Database::Turn::~Turn() {
   if (db_ != nullptr && sqlite3_get_autocommit(db_->db_) == 0) (void)db_->run("ROLLBACK", nullptr, 0);
@@ -263,9 +287,10 @@ Result<DbRows> Database::Turn::run(const char* sql, std::initializer_list<DbValu
 
 std::int64_t Database::Turn::changed() const { return sqlite3_changes64(db_->db_); }
 
-Result<void> Database::Turn::commit() {
+Result<void> Database::Turn::commit(Worth worth) {
   auto done = db_->run("COMMIT", nullptr, 0);
   if (!done) return tl::unexpected(std::move(done).error());
+  if (worth == Worth::kKept && sqlite3_total_changes64(db_->db_) != changes_) db_->kept_ = true;
   return {};
 }
 

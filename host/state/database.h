@@ -38,6 +38,11 @@ class DbRow {
 
 using DbRows = std::vector<DbRow>;
 
+// What a transaction wrote: kept, or of worth only to processes that live (who uses what just now).
+// Both outlive the process. Into the database's own file, past a crash of the machine, the one goes
+// when the last process closes it at the latest, the other may wait for more.
+enum class Worth { kKept, kPassing };
+
 // All [any]. Errors of every function: FAILED_PRECONDITION state_newer (made by a later version) and
 // forked; DATA_LOSS state_damaged; RESOURCE_EXHAUSTED state_full; UNAVAILABLE state_busy (another
 // process writes for longer than anybody should); state_unusable by errno. Each names the file.
@@ -59,13 +64,15 @@ class Database {
     Result<DbRows> run(const char* sql, std::initializer_list<DbValue> values = {});
     // How many rows the last run() changed.
     std::int64_t changed() const;
-    Result<void> commit();
+    Result<void> commit(Worth worth = Worth::kKept);
 
    private:
     friend class Database;
-    Turn(Database& db, std::unique_lock<std::mutex> lock) : db_(&db), lock_(std::move(lock)) {}
+    Turn(Database& db, std::unique_lock<std::mutex> lock, std::int64_t changes)
+        : db_(&db), lock_(std::move(lock)), changes_(changes) {}
     Database* db_;
     std::unique_lock<std::mutex> lock_;
+    std::int64_t changes_;  // of the connection, when it began
   };
 
   // BEGIN IMMEDIATE: nobody else writes until it ends. [blocking]
@@ -86,11 +93,14 @@ class Database {
   Result<DbRows> run(const char* sql, const DbValue* values, std::size_t count);
   Result<sqlite3_stmt*> prepared(const char* sql);
   Failure failed(int code);
+  static int grown(void* self, sqlite3* db, const char* name, int pages);
 
   const DataRoot& root_;
   std::mutex mutex_;
   pid_t pid_ = 0;
   sqlite3* db_ = nullptr;
+  bool kept_ = false;  // something was written that must not wait
+  int log_pages_ = 0;  // how long the write-ahead log is
   std::map<const char*, sqlite3_stmt*> statements_;
 };
 

@@ -38,6 +38,52 @@ TEST_CASE("the database is made on first use, for its owner alone") {
   }
 }
 
+TEST_CASE("what is to be kept is in the database's own file once the last process has closed it") {
+  Place place;
+  auto root = bh::DataRoot::open(place.path + "/d").value();
+  bh::Database db(root);
+  // What stands in the file itself, whatever the log beside it holds: what a copy of it alone shows.
+  auto in_the_file = [&] {
+    auto copy = bh::DataRoot::open(place.path + "/copy").value();
+    std::filesystem::create_directories(place.path + "/copy/state");
+    std::filesystem::copy_file(db.path(), place.path + "/copy/state/bulkhead.db",
+                               std::filesystem::copy_options::overwrite_existing);
+    bh::Database alone(copy);
+    auto rows = alone.once("SELECT a FROM t ORDER BY a DESC");
+    REQUIRE(rows);
+    return rows->empty() ? 0 : rows->front().integer(0);
+  };
+  auto insert = [&](std::int64_t number, bh::Worth worth) {
+    auto turn = db.write();
+    REQUIRE(turn->run("INSERT INTO t VALUES (?)", {number}));
+    REQUIRE(turn->commit(worth));
+  };
+  REQUIRE(db.once("CREATE TABLE t (a INTEGER) STRICT"));
+  insert(1, bh::Worth::kKept);
+  db.close();
+  CHECK(in_the_file() == 1);
+
+  insert(2, bh::Worth::kPassing);
+  db.close();
+  CHECK(in_the_file() == 1);
+  CHECK(db.once("SELECT max(a) FROM t")->front().integer(0) == 2);
+  db.close();
+
+  // The kept one takes along what was left before it.
+  insert(3, bh::Worth::kPassing);
+  insert(4, bh::Worth::kKept);
+  db.close();
+  CHECK(in_the_file() == 4);
+
+  // And no number of passing ones is left for ever.
+  for (std::int64_t n = 5; n < 100; n++) {
+    insert(n, bh::Worth::kPassing);
+    db.close();
+  }
+  CHECK(in_the_file() > 20);
+  CHECK(std::filesystem::file_size(db.path() + "-wal") < 70 * 4200);
+}
+
 TEST_CASE("a transaction is whole or not at all") {
   Place place;
   auto root = bh::DataRoot::open(place.path + "/d").value();

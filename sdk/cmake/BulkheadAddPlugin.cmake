@@ -75,6 +75,8 @@ function(bulkhead_add_plugin name)
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   target_link_options(${name} PRIVATE "-Wl,--version-script,${here}/plugin.map"
                       -Wl,--exclude-libs,ALL)
+  # A host reads the library whole before it loads it: a release carries nothing that it does not run.
+  target_link_options(${name} PRIVATE "$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections;-s>")
   if(NOT BH_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()

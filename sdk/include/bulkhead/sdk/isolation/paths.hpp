@@ -80,6 +80,9 @@ struct PathOrder {
 
 // Where the links on the way lead: empty when nothing is there or it cannot be reached.
 inline std::string canonical(const std::string& path) {
+  // realpath asks about each part of the path, and most of the paths asked for are not there.
+  struct stat st {};
+  if (::stat(path.c_str(), &st) != 0) return {};
   char* found = ::realpath(path.c_str(), nullptr);
   if (found == nullptr) return {};
   std::string out(found);

@@ -7,6 +7,7 @@
 #include "base/process_id.h"
 #include "core/drive.h"
 #include "core/host_view.h"
+#include "core/spin.h"
 
 namespace bh {
 
@@ -47,7 +48,6 @@ Result<void> Engine::usable() const {
                     " and does not survive fork(); make one in the child (Python: spawn)",
                 "forked");
   }
-  std::lock_guard lock(mutex_);
   if (closing_) return fail(BH_FAILED_PRECONDITION, "the runtime is closed", "closed");
   return {};
 }
@@ -70,7 +70,7 @@ Result<std::shared_ptr<Run>> Engine::make_run(std::shared_ptr<const Session> ses
   }
   auto run = std::make_shared<Run>(shared_from_this(), std::move(session), std::move(options));
   {
-    std::lock_guard lock(mutex_);
+    auto lock = lock_soon(mutex_);
     if (closing_) return fail(BH_FAILED_PRECONDITION, "the runtime is closed", "closed");
     runs_.emplace(run.get(), run);
   }
@@ -80,7 +80,7 @@ Result<std::shared_ptr<Run>> Engine::make_run(std::shared_ptr<const Session> ses
 
 void Engine::forget(const Run* run) {
   std::shared_ptr<Run> last;
-  std::lock_guard lock(mutex_);
+  auto lock = lock_soon(mutex_);
   auto at = runs_.find(run);
   if (at == runs_.end()) return;
   last = std::move(at->second);
@@ -176,12 +176,14 @@ void Engine::overdue(const std::shared_ptr<Run>& run) {
 void Engine::add_server(const std::shared_ptr<Server>& server) {
   std::lock_guard lock(mutex_);
   servers_.push_back(server);
+  served_ = true;
 }
 
 void Engine::remove_server(const std::shared_ptr<Server>& server) {
   {
     std::lock_guard lock(mutex_);
     servers_.erase(std::remove(servers_.begin(), servers_.end(), server), servers_.end());
+    served_ = !servers_.empty();
   }
   std::vector<std::weak_ptr<Question>> open;
   {
@@ -196,6 +198,7 @@ void Engine::remove_server(const std::shared_ptr<Server>& server) {
 
 std::vector<std::shared_ptr<Server>> Engine::servers_of(const Session& session,
                                                         std::string_view answers) {
+  if (!served_) return {};
   std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Server>> out;
   for (const auto& s : servers_) {

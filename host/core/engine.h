@@ -116,7 +116,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::condition_variable run_gone_;
   std::unordered_map<const Run*, std::shared_ptr<Run>> runs_;
   std::vector<std::shared_ptr<Server>> servers_;
-  bool closing_ = false;
+  std::atomic<bool> served_{false};  // there are servers_: most calls find none, without the mutex
+  std::atomic<bool> closing_{false};
   bool closed_ = false;
 };
 

@@ -1,6 +1,10 @@
 // Worker threads: one per call in progress, made when needed, ended when idle for a while. Nested
 // calls take none, so nesting cannot starve. Signals are blocked on every thread.
 //
+// Calls that take microseconds share threads: waking one for each would take longer than they do. As
+// long as one idle thread is on guard, such work is left to those that are at work, and what they do
+// not take within a millisecond, since one of them got stuck after all, the guard sees to.
+//
 // A pool outlives its owner for as long as one of its threads does: a stuck plugin must not hold up
 // the process.
 #pragma once

@@ -18,34 +18,51 @@ Event::~Event() {
   if (question) question->give_up("the embedder let the question go unanswered");
 }
 
-void EventQueue::note_ready_locked() { ready_.set(!events_.empty() || wakes_ > 0); }
+void EventQueue::note_ready_locked() {
+  if (ready()) look_.store(true, std::memory_order_release);
+  ready_.set(ready());
+}
 
 void EventQueue::push(std::unique_ptr<Event> event) {
   bool wake_one = false;
   {
-    std::lock_guard lock(mutex_);
+    auto lock = lock_soon(mutex_);
     if (!closed_) {
       events_.push_back(std::move(event));
       note_ready_locked();
-      wake_one = waiting_ > 0;
+      // The one that spins takes the first.
+      wake_one = waiting_ > 0 && !(spinning_ && events_.size() == 1);
     }
   }
   // A dropped event is destroyed here, outside the lock: its room wakes its run.
   if (wake_one) changed_.notify_one();
 }
 
-std::unique_ptr<Event> EventQueue::next(int timeout_ms) {
-  std::unique_lock lock(mutex_);
-  auto ready = [&] { return !events_.empty() || wakes_ > 0; };
-  if (!ready() && timeout_ms != 0) {
-    waiting_++;
-    if (timeout_ms < 0) {
-      changed_.wait(lock, ready);
-    } else {
-      changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready);
-    }
-    waiting_--;
+void EventQueue::wait(std::unique_lock<std::mutex>& lock, int timeout_ms) {
+  const std::int64_t since = monotonic_ns();
+  if (const std::int64_t ns = patience_.spin_ns(); ns > 0 && !spinning_) {
+    spinning_ = true;
+    look_ = false;
+    lock.unlock();
+    (void)Patience::spin(ns, [&] { return look_.load(std::memory_order_acquire); });
+    lock.lock();
+    spinning_ = false;
   }
+  waiting_++;
+  if (timeout_ms < 0) {
+    changed_.wait(lock, [&] { return ready(); });
+  } else {
+    const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(since)) +
+                       std::chrono::milliseconds(timeout_ms);
+    changed_.wait_until(lock, until, [&] { return ready(); });
+  }
+  waiting_--;
+  patience_.note(monotonic_ns() - since);
+}
+
+std::unique_ptr<Event> EventQueue::next(int timeout_ms) {
+  auto lock = lock_soon(mutex_);
+  if (!ready() && timeout_ms != 0) wait(lock, timeout_ms);
   std::unique_ptr<Event> out;
   if (wakes_ > 0) {
     wakes_--;
@@ -54,6 +71,8 @@ std::unique_ptr<Event> EventQueue::next(int timeout_ms) {
     events_.pop_front();
   }
   note_ready_locked();
+  // Who spun may have been told for both.
+  if (ready() && waiting_ > 0) changed_.notify_one();
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Where everything that happens waits for the embedder. Owned by handles, runs and servers together.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "core/event.h"
 #include "core/ready_fd.h"
+#include "core/spin.h"
 
 namespace bh {
 
@@ -30,13 +32,18 @@ class EventQueue {
   bool closed();
 
  private:
+  bool ready() const { return !events_.empty() || wakes_ > 0; }
   void note_ready_locked();
+  void wait(std::unique_lock<std::mutex>& lock, int timeout_ms);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Event>> events_;
   int wakes_ = 0;
-  int waiting_ = 0;
+  int waiting_ = 0;        // asleep in next()
+  bool spinning_ = false;  // one is in next() and has not gone to sleep
+  Patience patience_;
+  std::atomic<bool> look_{false};  // to that one: there is something
   bool closed_ = false;
   ReadyFd ready_;
 };

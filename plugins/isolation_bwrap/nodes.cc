@@ -349,6 +349,11 @@ Status Gather::run() {
   add_kernel_settings();
   nodes["/dev"] = Node{Node::kDevices, 0, {}};
   nodes["/dev/shm"] = Node{Node::kShared, 0, {}};
+  // A mask in a mask hides nothing more, and would tell what is there.
+  for (auto it = nodes.begin(); it != nodes.end();) {
+    const bool mask = it->second.kind == Node::kEmpty || it->second.kind == Node::kNothing;
+    it = mask && below_mask(it->first) ? nodes.erase(it) : std::next(it);
+  }
   return {};
 }
 

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "engine_host.h"
@@ -79,6 +81,62 @@ TEST_CASE("a pool that queues takes more than it has threads for, in order") {
   REQUIRE(pool.end(std::chrono::seconds(10)));
   REQUIRE(order.size() == 20);
   for (int i = 0; i < 20; i++) CHECK(order[static_cast<std::size_t>(i)] == i);
+}
+
+namespace {
+
+// What the work of one round uses; the last piece of it lets go.
+struct Round {
+  Gate go;
+  Count quick, stuck, behind;
+};
+
+// Sooner or later: a thread may be about to say that it is free.
+void must_start(Pool& pool, const std::function<Pool::LastWord()>& work) {
+  while (!pool.start(work)) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("work that came in a flow of quick work waits behind none that is stuck") {
+  Pool pool(16, false);
+  for (int n = 0; n < 50; n++) {
+    auto round = std::make_shared<Round>();
+    // Enough of it, and close enough, for it to be left to the threads that are at work.
+    for (int i = 0; i < 200; i++) must_start(pool, work_of([round] { round->quick.add(); }));
+    for (int i = 0; i < 3; i++) {
+      must_start(pool, work_of([round] {
+                   round->stuck.add();
+                   round->go.wait();
+                 }));
+      must_start(pool, work_of([round] { round->behind.add(); }));
+      must_start(pool, work_of([round] { round->behind.add(); }));
+    }
+    CHECK(round->quick.reaches(200));
+    CHECK(round->stuck.reaches(3));
+    CHECK(round->behind.reaches(6));
+    round->go.open();
+  }
+  CHECK(pool.end(std::chrono::milliseconds(bh_test::kPatience)));
+}
+
+TEST_CASE("with all places taken nothing more is taken, also in a flow of quick work") {
+  Pool pool(2, false);
+  for (int n = 0; n < 200; n++) {
+    auto round = std::make_shared<Round>();
+    for (int i = 0; i < 20; i++) must_start(pool, work_of([round] { round->quick.add(); }));
+    CHECK(round->quick.reaches(20));
+    auto block = work_of([round] {
+      round->stuck.add();
+      round->go.wait();
+    });
+    for (int i = 0; i < 2; i++) must_start(pool, block);
+    CHECK_FALSE(pool.start(block));
+    CHECK(round->stuck.reaches(2));
+    CHECK_FALSE(pool.start(block));
+    round->go.open();
+  }
+  CHECK(pool.end(std::chrono::milliseconds(bh_test::kPatience)));
 }
 
 TEST_CASE("a place is free by the time that the last word is said") {

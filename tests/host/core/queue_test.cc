@@ -1,6 +1,7 @@
 #include "core/queue.h"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "engine_host.h"
@@ -73,6 +74,37 @@ TEST_CASE("a push from another thread ends a next without a limit") {
   other.join();
   REQUIRE(event);
   CHECK(event->tag == 7);
+}
+
+TEST_CASE("two that wait: what came is taken, whichever of them was told") {
+  bh::EventQueue queue;
+  std::atomic<int> taken{0};
+  std::atomic<bool> over{false};
+  auto take = [&] {
+    while (!over) {
+      (void)queue.next(-1);
+      taken++;
+    }
+  };
+  std::thread one(take), two(take);
+  // In quick turns, so that now and then one of them has not gone to sleep when both come.
+  bool lost = false;
+  for (int i = 1; i <= 2000 && !lost; i++) {
+    queue.push(event_of(1));
+    queue.wake();
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(bh_test::kPatience);
+    while (taken < 2 * i && !lost) {
+      std::this_thread::yield();
+      lost = std::chrono::steady_clock::now() > until;
+    }
+  }
+  over = true;
+  queue.wake();
+  queue.wake();
+  one.join();
+  two.join();
+  CHECK_FALSE(lost);
 }
 
 TEST_CASE("a closed queue drops what is there and what still comes") {

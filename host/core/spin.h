@@ -1,0 +1,63 @@
+// Waiting a moment for another thread without going to sleep, where the last such wait was short: to
+// sleep and be woken takes longer than most hand-offs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "core/clock.h"
+
+namespace bh {
+
+inline void spin_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// For a mutex that is held for less time than it takes to sleep until it is free.
+inline std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  for (int i = 0; i < 50; i++) {
+    if (mutex.try_lock()) return std::unique_lock(mutex, std::adopt_lock);
+    spin_pause();
+  }
+  return std::unique_lock(mutex);
+}
+
+// One side of a hand-off; guarded by its owner's mutex but for spin().
+class Patience {
+ public:
+  // How long the next wait may spin; 0: not at all.
+  std::int64_t spin_ns() const { return spin_ns_; }
+  // How long the last one took, asleep or not.
+  void note(std::int64_t waited_ns) { spin_ns_ = several_cores() && waited_ns < kShort ? kSpin : 0; }
+
+  // Without the mutex. True: `there` became so.
+  template <class There>
+  static bool spin(std::int64_t ns, There there) {
+    const std::int64_t until = monotonic_ns() + ns;
+    do {
+      for (int i = 0; i < 32; i++) {
+        if (there()) return true;
+        spin_pause();
+      }
+    } while (monotonic_ns() < until);
+    return false;
+  }
+
+ private:
+  // With one core nothing comes while we spin.
+  static bool several_cores() {
+    static const bool several = std::thread::hardware_concurrency() > 1;
+    return several;
+  }
+  static constexpr std::int64_t kShort = 60'000;
+  static constexpr std::int64_t kSpin = 30'000;
+  std::int64_t spin_ns_ = 0;
+};
+
+}  // namespace bh

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import same
 import servers
 
 ROUNDS = 40
@@ -23,16 +24,22 @@ GOALS = [
     ("mcp.start_initialize_ms_per_typescript", "<=", 0.1),
     ("mcp.start_call_ms_per_typescript", "<=", 0.1),
 ]
-# What `bulkhead run` does for one command, as far as bubblewrap's own options can say it.
-SIMILAR = ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--new-session",
+# Bubblewrap as one would write it by hand: namespaces and a read-only view, none of the rest.
+PLAIN = ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--new-session",
            "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
            "--tmpfs", "/tmp", "--clearenv"]
 
 
-def milliseconds(argv, **options):
+def timed(once):
+    """In milliseconds."""
     started = time.perf_counter()
-    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **options)
+    once()
     return (time.perf_counter() - started) * 1000
+
+
+def milliseconds(argv, **options):
+    return timed(lambda: subprocess.run(argv, check=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, **options))
 
 
 def commands(program, place):
@@ -42,17 +49,23 @@ def commands(program, place):
     workspace = os.path.join(place, "workspace")
     for folder in (env["HOME"], workspace):
         os.makedirs(folder)
-    ours = [program, "run", "--", "true"]
-    theirs = SIMILAR + ["--bind", workspace, workspace, "--chdir", workspace, "true"]
-    times = {"ours": [], "theirs": []}
+    theirs = same.Bubblewrap(program, place, workspace, env, ["true"])
+    plain = PLAIN + ["--bind", workspace, workspace, "--chdir", workspace, "true"]
+    ways = {
+        "ours": lambda: milliseconds([program, "run", "--", "true"], cwd=workspace, env=env),
+        "theirs": lambda: timed(theirs.run),
+        "plain": lambda: milliseconds(plain, cwd=workspace),
+    }
+    times = {name: [] for name in ways}
     for _ in range(3):
-        milliseconds(ours, cwd=workspace, env=env)
+        ways["ours"]()
     for _ in range(ROUNDS):
-        times["ours"].append(milliseconds(ours, cwd=workspace, env=env))
-        times["theirs"].append(milliseconds(theirs, cwd=workspace))
+        for name, once in ways.items():
+            times[name].append(once())
     version = [milliseconds([program, "version"], env=env) for _ in range(ROUNDS)]
-    ours, theirs = (statistics.median(times[who]) for who in ("ours", "theirs"))
+    ours, theirs, plain = (statistics.median(times[name]) for name in ("ours", "theirs", "plain"))
     return {"run_true_ms": round(ours, 2), "bwrap_true_ms": round(theirs, 2),
+            "bwrap_plain_true_ms": round(plain, 2),
             "run_true_per_bwrap": round(ours / theirs, 2),
             "program_start_ms": round(statistics.median(version), 2)}
 

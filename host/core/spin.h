@@ -2,7 +2,8 @@
 // sleep and be woken takes longer than most hand-offs.
 #pragma once
 
-#include <atomic>
+#include <sched.h>
+
 #include <cstdint>
 #include <mutex>
 #include <thread>
@@ -34,19 +35,22 @@ class Patience {
   // How long the next wait may spin; 0: not at all.
   std::int64_t spin_ns() const { return spin_ns_; }
   // How long the last one took, asleep or not.
-  void note(std::int64_t waited_ns) { spin_ns_ = several_cores() && waited_ns < kShort ? kSpin : 0; }
+  void note(std::int64_t waited_ns) { spin_ns_ = several_cores() && waited_ns < kMost ? kMost : 0; }
 
   // Without the mutex. True: `there` became so.
   template <class There>
   static bool spin(std::int64_t ns, There there) {
-    const std::int64_t until = monotonic_ns() + ns;
-    do {
+    const std::int64_t begun = monotonic_ns();
+    for (;;) {
       for (int i = 0; i < 32; i++) {
         if (there()) return true;
         spin_pause();
       }
-    } while (monotonic_ns() < until);
-    return false;
+      const std::int64_t spent = monotonic_ns() - begun;
+      if (spent > ns) return false;
+      // The one waited for may be on this very processor, behind us.
+      if (spent > kAlone) ::sched_yield();
+    }
   }
 
  private:
@@ -55,8 +59,10 @@ class Patience {
     static const bool several = std::thread::hardware_concurrency() > 1;
     return several;
   }
-  static constexpr std::int64_t kShort = 60'000;
-  static constexpr std::int64_t kSpin = 30'000;
+  // Longer than two threads take that wake each other from sleep, so that they come out of that; and as
+  // long as what counts as short, or all but the shortest of those waits would spin in vain.
+  static constexpr std::int64_t kMost = 60'000;
+  static constexpr std::int64_t kAlone = 6'000;
   std::int64_t spin_ns_ = 0;
 };
 

@@ -13,6 +13,8 @@ install(DIRECTORY abi/schemas DESTINATION "${CMAKE_INSTALL_DATADIR}/bulkhead"
         COMPONENT development)
 install(DIRECTORY sdk/python/bulkhead DESTINATION "${CMAKE_INSTALL_DATADIR}/bulkhead/python"
         COMPONENT development FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
+install(DIRECTORY sdk/rust sdk/go DESTINATION "${CMAKE_INSTALL_DATADIR}/bulkhead" COMPONENT development
+        FILES_MATCHING PATTERN "*.rs" PATTERN "*.h" PATTERN "Cargo.*" PATTERN "*.go" PATTERN "go.mod" PATTERN "README.md")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 
 install(TARGETS bulkhead_abi bulkhead_sdk EXPORT bulkhead)

@@ -87,6 +87,7 @@ def installation():
     for pattern in (r"bin/bulkhead", r"lib[^/]*(/[^/]+)?/libbulkhead\.so",
                     r"lib[^/]*(/[^/]+)?/libbulkhead_mcp\.so", r"include/bulkhead/mcp\.h",
                     r"share/bulkhead/python/bulkhead/__init__\.py",
+                    r"share/bulkhead/rust/Cargo\.toml", r"share/bulkhead/go/go\.mod",
                     r"include/bulkhead/plugin\.h", r"include/bulkhead/host\.h",
                     r"include/bulkhead/host\.hpp", r"include/bulkhead/sdk\.hpp",
                     r"include/bulkhead/sdk/testing/fake_host\.hpp",
@@ -163,6 +164,23 @@ def embedder(what, program, env=None):
     check(f"{what}: host.inspect answers", good, said)
 
 
+def embed_samples():
+    """samples/embed_c and embed_cpp against the installation, and the Python package out of it."""
+    with open(os.path.join(args.source, "samples", "embed_output.txt"), encoding="utf-8") as stream:
+        golden = stream.read()
+    workspace = os.path.join(STAGE, "workspace")
+    os.makedirs(workspace, exist_ok=True)
+    python = os.path.join(PREFIX, "share", "bulkhead", "python")
+    commands = {name: [os.path.join(build(name, os.path.join(args.source, "samples", name)), name)]
+                for name in ("embed_c", "embed_cpp")}
+    commands["embed_python"] = [sys.executable, os.path.join(args.source, "samples/embed_python/embed.py")]
+    for name, command in commands.items():
+        config = f'{{"version":1,"data_root":"{STAGE}/{name}-data"}}'
+        env = user_env(PYTHONPATH=python, PYTHONDONTWRITEBYTECODE="1")
+        said = step(f"{name}: runs", command + [config, workspace], env)
+        check(f"{name}: prints what all of them print", said == golden, said)
+
+
 def embedders():
     source = os.path.join(HERE, "embed_c")
     embedder("find_package", os.path.join(build("embed_package", source), "embed_c"))
@@ -190,5 +208,6 @@ if installation():
     sample()
     plugin_in_cpp()
     embedders()
+    embed_samples()
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
 sys.exit(1 if counts["failed"] else 0)

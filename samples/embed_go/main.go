@@ -247,17 +247,14 @@ func callTool(session *bulkhead.Session, name string, arguments object) (answer,
 		return answer{}, err
 	}
 	var told bulkhead.ToolResult
-	raw := struct{ Structured json.RawMessage }{}
 	if err := json.Unmarshal(result, &told); err != nil {
-		return answer{}, err
-	}
-	if err := json.Unmarshal(result, &raw); err != nil {
 		return answer{}, err
 	}
 	if told.IsError {
 		return answer{}, fmt.Errorf("%s failed: %s", name, told.FirstText())
 	}
-	return answer{told.FirstText(), raw.Structured}, nil
+	structured, _ := told.Structured.(json.RawMessage)
+	return answer{told.FirstText(), structured}, nil
 }
 
 // serve offers a tool of this program's own, and calls it as a model would.

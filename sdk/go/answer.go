@@ -1,8 +1,13 @@
 package bulkhead
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
-// ToolResult is what a tool answers (abi/schemas/tool_result.json).
+// ToolResult is what a tool answers (abi/schemas/tool_result.json). One that was read from JSON has
+// its Structured as a json.RawMessage, to decode into a type of the program's, and the numbers of Meta
+// and Annotations as json.Number: a float64 holds no integer above 2^53.
 type ToolResult struct {
 	Content    []Content      `json:"content"`
 	Structured any            `json:"structured,omitempty"` // satisfies the OutputSchema where there is one
@@ -47,6 +52,34 @@ func (c Content) MarshalJSON() ([]byte, error) {
 		plain
 		Text string `json:"text"`
 	}{plain(c), c.Text})
+}
+
+// UnmarshalJSON: see ToolResult.
+func (r *ToolResult) UnmarshalJSON(text []byte) error {
+	type plain ToolResult
+	into := struct {
+		*plain
+		Structured json.RawMessage `json:"structured"`
+	}{plain: (*plain)(r)}
+	if err := exactly(text, &into); err != nil {
+		return err
+	}
+	if into.Structured != nil && string(into.Structured) != "null" {
+		r.Structured = into.Structured
+	}
+	return nil
+}
+
+// UnmarshalJSON: see ToolResult.
+func (c *Content) UnmarshalJSON(text []byte) error {
+	type plain Content
+	return exactly(text, (*plain)(c))
+}
+
+func exactly(text []byte, into any) error {
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.UseNumber()
+	return from.Decode(into)
 }
 
 // FirstText is the text of the first part that is one, or "".

@@ -85,7 +85,8 @@ func (a *Ask) Session() (*Session, error) {
 	defer a.object.done()
 	var session *C.bh_session
 	var f *C.bh_fault
-	if err := taken(C.bh_ask_session((*C.bh_ask)(object), &session, &f), f); err != nil {
+	st := C.bh_ask_session((*C.bh_ask)(object), &session, &f)
+	if err := taken(st, f); err != nil {
 		return nil, err
 	}
 	out := wrapSession(a.server.runtime, session)
@@ -128,35 +129,55 @@ func (a *Ask) attach(what Attachment) error {
 	defer a.object.done()
 	name, media := []byte(what.Name), []byte(what.Type)
 	var f *C.bh_fault
-	return taken(C.bhgo_ask_attach((*C.bh_ask)(object), pointer(name), C.size_t(len(name)),
-		pointer(media), C.size_t(len(media)), pointer(what.Data), C.size_t(len(what.Data)), &f), f)
+	st := C.bhgo_ask_attach((*C.bh_ask)(object), pointer(name), C.size_t(len(name)),
+		pointer(media), C.size_t(len(media)), pointer(what.Data), C.size_t(len(what.Data)), &f)
+	return taken(st, f)
 }
 
 // run is the ask's goroutine. A handler that leaves by runtime.Goexit has not answered.
 func (a *Ask) run() {
 	defer a.end()
-	answer, err := a.handle()
-	if err == nil {
-		var text []byte
-		if text, err = a.server.text(answer); err == nil {
-			err = a.result(text)
-			if CodeOf(err) == OutOfRange {
-				return
-			}
+	text, f := a.answer()
+	if f == nil {
+		err := a.result(text)
+		if err == nil || CodeOf(err) == OutOfRange {
+			return
 		}
+		f = faultOf(err)
 	}
-	if err != nil {
-		a.fail(err)
-	}
+	a.fail(f)
 }
 
-func (a *Ask) handle() (answer any, err error) {
+// answer is all that runs code of the program's: the handler, its value's MarshalJSON, its error's
+// Error and Is. Whichever panics has failed the ask, also by panic(nil), which recover does not tell
+// from nothing before Go 1.21.
+func (a *Ask) answer() (text []byte, f *Fault) {
+	returned := false
 	defer func() {
-		if what := recover(); what != nil {
-			err = fault(Internal, "exception", fmt.Sprintf("the handler of %s panicked: %v", a.Name, what))
+		if what := recover(); !returned {
+			text, f = nil, fault(Internal, "exception", "the handler of "+a.Name+" panicked: "+panicText(what))
 		}
 	}()
-	return a.server.handler(a.context, a)
+	answer, err := a.server.handler(a.context, a)
+	if err == nil {
+		text, err = a.server.text(answer)
+	}
+	if err != nil {
+		f = faultOf(err)
+	}
+	returned = true
+	return text, f
+}
+
+// panicText is what was given to panic. fmt catches a String that panics, but not one that panics
+// with another of its kind.
+func panicText(what any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("a %T that cannot be printed", what)
+		}
+	}()
+	return fmt.Sprint(what)
 }
 
 // result gives the answer; the library refuses what is not JSON.
@@ -167,16 +188,16 @@ func (a *Ask) result(text []byte) error {
 	}
 	defer a.object.done()
 	var f *C.bh_fault
-	return taken(C.bh_ask_result((*C.bh_ask)(object), pointer(text), C.size_t(len(text)), &f), f)
+	st := C.bh_ask_result((*C.bh_ask)(object), pointer(text), C.size_t(len(text)), &f)
+	return taken(st, f)
 }
 
-func (a *Ask) fail(why error) {
+func (a *Ask) fail(told *Fault) {
 	object := a.object.use()
 	if object == nil {
 		return
 	}
 	defer a.object.done()
-	told := faultOf(why)
 	message := []byte(told.Message)
 	var f *C.bh_fault
 	st := C.bh_ask_fail((*C.bh_ask)(object), C.bh_status(told.Code), pointer(message), C.size_t(len(message)),
@@ -187,8 +208,10 @@ func (a *Ask) fail(why error) {
 // faultOf is a handler's error as the asker gets it.
 func faultOf(err error) *Fault {
 	var f *Fault
-	switch {
-	case errors.As(err, &f) && f.Code != OK:
+	switch found := errors.As(err, &f); {
+	case found && f == nil:
+		return fault(Internal, "exception", "the handler returned an error that holds a nil *Fault; where nothing failed it is to return nil itself")
+	case found && f.Code != OK:
 		return f
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return contextFault(err)

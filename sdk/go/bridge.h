@@ -21,13 +21,17 @@ typedef struct bhgo_event {
 
 /* One crossing for many events: what is in the queue, up to `room`, with all that can be asked of
  * each. The texts live as long as their event, which is the caller's to free. Waits up to timeout_ms for
- * the first; returns how many there were. */
-static inline int bhgo_take(bh_queue *queue, int32_t timeout_ms, bhgo_event *out, int room) {
+ * the first; *found is how many there were. An error after the first waits for the next call, which
+ * meets it again where it lasts. */
+static inline bh_status bhgo_take(bh_queue *queue, int32_t timeout_ms, bhgo_event *out, int room,
+                                  int *found, bh_fault **f) {
   int count = 0;
+  bh_status st = BH_OK;
   while (count < room) {
     bh_event *event = NULL;
     bhgo_event *to = &out[count];
-    if (bh_queue_next(queue, timeout_ms, &event, NULL) != BH_OK || event == NULL) break;
+    st = bh_queue_next(queue, timeout_ms, &event, count == 0 ? f : NULL);
+    if (st != BH_OK || event == NULL) break;
     timeout_ms = 0;
     to->event = event;
     to->kind = bh_event_kind(event);
@@ -40,7 +44,8 @@ static inline int bhgo_take(bh_queue *queue, int32_t timeout_ms, bhgo_event *out
     to->data = bh_event_data(event, &to->data_size);
     count++;
   }
-  return count;
+  *found = count;
+  return count == 0 ? st : BH_OK;
 }
 
 /* The bytes as char: cgo searches what void points to for pointers of Go's, and would refuse a part

@@ -60,14 +60,19 @@ type Fault struct {
 }
 
 // Error is the message, with the code's name before it.
-func (f *Fault) Error() string { return f.Code.String() + ": " + f.Message }
+func (f *Fault) Error() string {
+	if f == nil {
+		return "a nil *Fault, which is no failure and no error either"
+	}
+	return f.Code.String() + ": " + f.Message
+}
 
 // Reason is the stable word of abi/errors.md that the details hold, or "".
 func (f *Fault) Reason() string {
 	var details struct {
 		Reason string `json:"reason"`
 	}
-	if json.Unmarshal(f.Details, &details) != nil {
+	if f == nil || json.Unmarshal(f.Details, &details) != nil {
 		return ""
 	}
 	return details.Reason
@@ -76,6 +81,9 @@ func (f *Fault) Reason() string {
 // Is makes errors.Is(err, context.Canceled) true of Cancelled and context.DeadlineExceeded of
 // DeadlineExceeded. A *Fault with nothing but a Code matches every fault of that code.
 func (f *Fault) Is(target error) bool {
+	if f == nil {
+		return false
+	}
 	switch target {
 	case context.Canceled:
 		return f.Code == Cancelled
@@ -83,16 +91,17 @@ func (f *Fault) Is(target error) bool {
 		return f.Code == DeadlineExceeded
 	}
 	other, ok := target.(*Fault)
-	return ok && other.Message == "" && other.Details == nil && other.Code == f.Code
+	return ok && other != nil && other.Message == "" && other.Details == nil && other.Code == f.Code
 }
 
-// CodeOf is the code of the *Fault in err's chain: OK for nil, Unknown for an error of others.
+// CodeOf is the code of the *Fault in err's chain: OK for nil, Unknown for an error of others and for
+// a nil *Fault.
 func CodeOf(err error) Code {
 	var f *Fault
 	switch {
 	case err == nil:
 		return OK
-	case errors.As(err, &f):
+	case errors.As(err, &f) && f != nil:
 		return f.Code
 	}
 	return Unknown

@@ -77,7 +77,8 @@ func (r *runState) endInput() error {
 	}
 	defer r.object.done()
 	var f *C.bh_fault
-	err := taken(C.bh_run_send_end((*C.bh_run)(object), &f), f)
+	st := C.bh_run_send_end((*C.bh_run)(object), &f)
+	err := taken(st, f)
 	if CodeOf(err) == OutOfRange {
 		return nil
 	}

@@ -78,7 +78,8 @@ func (o *options) request(ctx context.Context, operation string, args any) (*C.b
 	name := []byte(operation)
 	var r *C.bh_request
 	var f *C.bh_fault
-	if err := taken(C.bh_request_new(pointer(name), C.size_t(len(name)), &r, &f), f); err != nil {
+	st := C.bh_request_new(pointer(name), C.size_t(len(name)), &r, &f)
+	if err := taken(st, f); err != nil {
 		return nil, err
 	}
 	if err := o.fill(r, text, timeout); err != nil {
@@ -90,7 +91,8 @@ func (o *options) request(ctx context.Context, operation string, args any) (*C.b
 
 func (o *options) fill(r *C.bh_request, args []byte, timeout time.Duration) error {
 	var f *C.bh_fault
-	if err := taken(C.bh_request_args(r, pointer(args), C.size_t(len(args)), &f), f); err != nil {
+	st := C.bh_request_args(r, pointer(args), C.size_t(len(args)), &f)
+	if err := taken(st, f); err != nil {
 		return err
 	}
 	for _, blob := range o.blobs {
@@ -106,12 +108,14 @@ func (o *options) fill(r *C.bh_request, args []byte, timeout time.Duration) erro
 		if timeout < 0 {
 			ms = -1 // refused by the library, in its words
 		}
-		if err := taken(C.bh_request_timeout(r, C.int64_t(ms), &f), f); err != nil {
+		st := C.bh_request_timeout(r, C.int64_t(ms), &f)
+		if err := taken(st, f); err != nil {
 			return err
 		}
 	}
 	if o.input || o.from != nil {
-		return taken(C.bh_request_input(r, &f), f)
+		st := C.bh_request_input(r, &f)
+		return taken(st, f)
 	}
 	return nil
 }

@@ -9,17 +9,19 @@ import "C"
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
 const batch = 64 // events per crossing
 
 // receiver is whom events with one tag are for. arrived owns the event; true: it was the last.
-// over comes when the runtime is gone and nothing will arrive any more. Both are called by the pump
+// over comes when nothing will arrive any more, and says why: the runtime is closed, or its queue fails
+// for good. Both are called by the pump
 // or by who closes, hold no lock of the core's, and do not wait.
 type receiver interface {
 	arrived(e rawEvent) bool
-	over()
+	over(why *Fault)
 }
 
 // openPoll gives a descriptor of the queue's that Go's poller waits on. It is a copy, since a file of
@@ -37,6 +39,14 @@ func openPoll(queue *C.bh_queue) (*os.File, error) {
 	return os.NewFile(dup, "bulkhead-queue"), nil
 }
 
+// takeFrom takes what is in the queue, waiting up to ms for the first.
+func takeFrom(queue *C.bh_queue, ms int, out *C.bhgo_event, room int) (int, error) {
+	var found C.int
+	var f *C.bh_fault
+	st := C.bhgo_take(queue, C.int32_t(ms), out, C.int(room), &found, &f)
+	return int(found), taken(st, f)
+}
+
 // pump hands out what arrives, until the runtime is closed and the queue is empty. The only
 // goroutine that reads the queue.
 func (c *core) pump(queue *C.bh_queue, poll *os.File) {
@@ -44,30 +54,80 @@ func (c *core) pump(queue *C.bh_queue, poll *os.File) {
 	defer poll.Close()
 	out := (*[batch]C.bhgo_event)(C.calloc(batch, C.sizeof_bhgo_event))
 	defer C.free(unsafe.Pointer(out))
-	count, empty := 0, 0
+	count, failed := 0, error(nil)
 	take := func(uintptr) bool {
-		count = int(C.bhgo_take(queue, 0, &out[0], batch))
-		return count > 0 || c.stopping.Load()
+		count, failed = takeFrom(queue, 0, &out[0], batch)
+		if isClosed(failed) {
+			failed = nil // there is nothing, now and later, but what still ends may say so
+		}
+		return count > 0 || failed != nil || c.stopping.Load()
 	}
-	raw, err := poll.SyscallConn()
-	// One look may find nothing because it met the wake-up that stopping sends; two do not.
-	for empty < 2 {
-		if err == nil {
-			err = raw.Read(take)
+	raw, noPoll := poll.SyscallConn()
+	c.handOut(func() ([]rawEvent, error) {
+		if noPoll == nil {
+			noPoll = raw.Read(take)
 		}
-		if err != nil {
+		if noPoll != nil {
 			// The poller has no place for it: a thread waits instead, in slices.
-			count = int(C.bhgo_take(queue, 100, &out[0], batch))
+			count, failed = takeFrom(queue, 100, &out[0], batch)
 		}
-		for i := 0; i < count; i++ {
-			c.hand(rawEvent(out[i]))
+		return (*[batch]rawEvent)(unsafe.Pointer(out))[:count], failed
+	})
+}
+
+func isClosed(err error) bool {
+	f, ok := err.(*Fault)
+	return ok && f.Reason() == "closed"
+}
+
+// A queue that fails lastTry times in a row, pause apart, is given up: memory that was short for a
+// moment is no reason to.
+const (
+	lastTry = 20
+	pause   = 10 * time.Millisecond
+)
+
+// handOut is pump without the library: look waits for what arrives.
+func (c *core) handOut(look func() ([]rawEvent, error)) {
+	// One look may find nothing because it met the wake-up that stopping sends; two do not.
+	for empty, failures := 0, 0; empty < 2; {
+		found, err := look()
+		for _, e := range found {
+			c.hand(e)
 		}
 		switch {
-		case count > 0:
+		case err == nil:
+			failures = 0
+		case !isClosed(err):
+			if failures++; failures == lastTry {
+				c.over(faultOf(err))
+				return
+			}
+			time.Sleep(pause)
+			continue
+		case !c.stopping.Load():
+			time.Sleep(pause)
+		}
+		switch {
+		case len(found) > 0:
 			empty = 0
 		case c.stopping.Load():
 			empty++
 		}
+	}
+}
+
+// over tells all receivers that nothing will arrive any more, and whoever comes later.
+func (c *core) over(why *Fault) {
+	c.mutex.Lock()
+	rest := c.receivers
+	c.receivers = make(map[uint64]receiver)
+	if c.lost == nil {
+		c.lost = why
+	}
+	c.mutex.Unlock()
+	for _, to := range rest {
+		to.over(why)
 	}
 }
 
@@ -85,13 +145,16 @@ func (c *core) hand(e rawEvent) {
 	}
 }
 
-// add gives a receiver its tag.
-func (c *core) add(to receiver) uint64 {
+// add gives a receiver its tag. Where nothing can arrive any more it says why.
+func (c *core) add(to receiver) (uint64, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	if c.lost != nil {
+		return 0, c.lost
+	}
 	c.lastTag++
 	c.receivers[c.lastTag] = to
-	return c.lastTag
+	return c.lastTag, nil
 }
 
 func (c *core) remove(tag uint64) {

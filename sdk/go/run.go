@@ -20,6 +20,7 @@ import (
 type Run struct {
 	state   *runState
 	runtime *Runtime // kept while the run is
+	awaited sync.Once
 }
 
 // Next waits for the next event. After the last: io.EOF where the operation succeeded (Result has
@@ -93,8 +94,18 @@ func (run *Run) Result() (json.RawMessage, error) {
 	return r.result, r.outcome
 }
 
-// Done is closed when the run has ended; events of it may still be there to read.
-func (run *Run) Done() <-chan struct{} { return run.state.ended }
+// Done is closed when the run has ended; events of it may still be there to read. Once it was called
+// the garbage collector leaves the run alone until then.
+func (run *Run) Done() <-chan struct{} {
+	// Who waits holds the channel and perhaps nothing else, so something has to hold the run.
+	run.awaited.Do(func() {
+		go func() {
+			<-run.state.ended
+			runtime.KeepAlive(run)
+		}()
+	})
+	return run.state.ended
+}
 
 // Cancel ends the run with Cancelled, unless it has ended. It does not wait.
 func (run *Run) Cancel() {
@@ -129,11 +140,12 @@ type runState struct {
 	outcome  error
 }
 
-func newRunState(c *core) *runState {
+func newRunState(c *core) (*runState, error) {
 	r := &runState{core: c, ready: make(chan struct{}, 1), room: make(chan struct{}, 1),
 		ended: make(chan struct{})}
-	r.tag = c.add(r)
-	return r
+	tag, err := c.add(r)
+	r.tag = tag
+	return r, err
 }
 
 func signal(to chan struct{}) {
@@ -175,8 +187,8 @@ func (r *runState) arrived(e rawEvent) bool {
 	return false
 }
 
-// over is called when the runtime is gone.
-func (r *runState) over() { r.finish(nil, closedFault("runtime")) }
+// over is called when nothing will arrive any more.
+func (r *runState) over(why *Fault) { r.finish(nil, why) }
 
 // finish fixes the outcome, the first time. The library's handle is of no use any more.
 func (r *runState) finish(result json.RawMessage, f *Fault) bool {
@@ -192,8 +204,8 @@ func (r *runState) finish(result json.RawMessage, f *Fault) bool {
 		}
 		r.outcome = f
 	}
+	close(r.ended) // within the mutex: who has read the end finds the input gone
 	r.mutex.Unlock()
-	close(r.ended)
 	r.object.close()
 	return true
 }

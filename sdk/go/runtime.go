@@ -35,6 +35,7 @@ type core struct {
 	mutex     sync.Mutex // guards what follows
 	receivers map[uint64]receiver
 	lastTag   uint64
+	lost      *Fault        // why the queue gives nothing any more
 	spare     []*C.bh_queue // of Do, empty
 	noSpare   bool
 }
@@ -56,7 +57,8 @@ func New(config any) (*Runtime, error) {
 	}
 	var rt *C.bh_runtime
 	var f *C.bh_fault
-	if err := taken(C.bh_runtime_new(pointer(text), C.size_t(len(text)), &rt, &f), f); err != nil {
+	st := C.bh_runtime_new(pointer(text), C.size_t(len(text)), &rt, &f)
+	if err := taken(st, f); err != nil {
 		return nil, err
 	}
 	c := &core{pumped: make(chan struct{}), receivers: make(map[uint64]receiver)}
@@ -99,7 +101,8 @@ func (c *core) close(timeout time.Duration) error {
 	}
 	object := c.runtime.use()
 	var f *C.bh_fault
-	err := taken(C.bh_runtime_close((*C.bh_runtime)(object), milliseconds32(timeout), &f), f)
+	st := C.bh_runtime_close((*C.bh_runtime)(object), milliseconds32(timeout), &f)
+	err := taken(st, f)
 	c.runtime.done()
 	if err != nil {
 		return err
@@ -113,12 +116,10 @@ func (c *core) close(timeout time.Duration) error {
 	c.runtime.close()
 
 	c.mutex.Lock()
-	rest, spare := c.receivers, c.spare
-	c.receivers, c.spare, c.noSpare = make(map[uint64]receiver), nil, true
+	spare := c.spare
+	c.spare, c.noSpare = nil, true
 	c.mutex.Unlock()
-	for _, to := range rest {
-		to.over()
-	}
+	c.over(closedFault("runtime"))
 	for _, queue := range spare {
 		C.bh_queue_free(queue)
 	}
@@ -137,7 +138,9 @@ func (c *core) takeSpare(object unsafe.Pointer) (*C.bh_queue, error) {
 	c.mutex.Unlock()
 	var queue *C.bh_queue
 	var f *C.bh_fault
-	return queue, taken(C.bh_queue_new((*C.bh_runtime)(object), &queue, &f), f)
+	st := C.bh_queue_new((*C.bh_runtime)(object), &queue, &f)
+	err := taken(st, f)
+	return queue, err
 }
 
 func (c *core) giveSpare(queue *C.bh_queue) {
@@ -155,7 +158,8 @@ func (c *core) giveSpare(queue *C.bh_queue) {
 func openQueue(rt *C.bh_runtime) (*C.bh_queue, *os.File, error) {
 	var queue *C.bh_queue
 	var f *C.bh_fault
-	if err := taken(C.bh_queue_new(rt, &queue, &f), f); err != nil {
+	st := C.bh_queue_new(rt, &queue, &f)
+	if err := taken(st, f); err != nil {
 		return nil, nil, err
 	}
 	poll, err := openPoll(queue)
@@ -182,7 +186,7 @@ func jsonOf(value any, what string) ([]byte, error) {
 	if err != nil {
 		return nil, fault(InvalidArgument, "json", what+" cannot be written as JSON: "+err.Error())
 	}
-	return text, nil
+	return text, kept(text, value, what)
 }
 
 // milliseconds rounds up, so that nothing ends before its time, but for the longest there is.

@@ -42,8 +42,10 @@ type ToolAnnotations struct {
 // content. Of a question, the value's JSON is the answer.
 //
 // An error fails the ask: a *Fault as it is, a context's with Cancelled or DeadlineExceeded, others
-// with Unknown. A panic is Internal, reason "exception"; the program goes on, and a handler that
-// wants the stack recovers itself. For a tool that ran and failed, return a ToolResult with IsError.
+// with Unknown. Of a *Fault the library sends a Code that it does not know as Unknown, and leaves out
+// Details that are no JSON object. A panic, also one in the value's MarshalJSON or in the error's own
+// methods, is Internal, reason "exception"; the program goes on, and a handler that wants the stack
+// recovers itself. A nil *Fault inside an error is Internal too: return nil itself. For a tool that ran and failed, return a ToolResult with IsError.
 type Handler func(ctx context.Context, ask *Ask) (any, error)
 
 // Server is what Serve gives. It answers until Close, the end of Serve's context or of the runtime;
@@ -101,11 +103,15 @@ func (s *Session) serve(ctx context.Context, what map[string]any, handler Handle
 	v := &serverState{runtime: s.runtime, handler: handler, isTool: isTool,
 		asks: make(map[uint64]*Ask), early: make(map[uint64]*early)}
 	v.context, v.cancel = context.WithCancel(valuesOf{ctx})
-	v.tag = c.add(v)
+	if v.tag, err = c.add(v); err != nil {
+		v.cancel()
+		return nil, err
+	}
 	var server *C.bh_server
 	var f *C.bh_fault
-	err = taken(C.bh_serve((*C.bh_session)(session), pointer(text), C.size_t(len(text)),
-		(*C.bh_queue)(queue), C.uint64_t(v.tag), &server, &f), f)
+	st := C.bh_serve((*C.bh_session)(session), pointer(text), C.size_t(len(text)),
+		(*C.bh_queue)(queue), C.uint64_t(v.tag), &server, &f)
+	err = taken(st, f)
 	if err != nil {
 		c.remove(v.tag)
 		v.cancel()
@@ -233,7 +239,7 @@ func (v *serverState) open(id uint64) *Ask {
 	return v.asks[id]
 }
 
-func (v *serverState) over() { v.close() }
+func (v *serverState) over(*Fault) { v.close() }
 
 func (v *serverState) close() {
 	v.mutex.Lock()

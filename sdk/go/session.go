@@ -41,7 +41,8 @@ func (rt *Runtime) newSession(config map[string]any) (*Session, error) {
 	defer rt.core.runtime.done()
 	var session *C.bh_session
 	var f *C.bh_fault
-	err = taken(C.bh_session_new((*C.bh_runtime)(object), pointer(text), C.size_t(len(text)), &session, &f), f)
+	st := C.bh_session_new((*C.bh_runtime)(object), pointer(text), C.size_t(len(text)), &session, &f)
+	err = taken(st, f)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,8 @@ func (s *Session) Close() error {
 }
 
 // Call runs one operation to its end and returns its result. args is the operation's JSON: nil for
-// none, a []byte or json.RawMessage as it is, anything else by encoding/json. Output, items and
+// none, a []byte or json.RawMessage as it is, anything else by encoding/json, where a string that is
+// not UTF-8 is refused (InvalidArgument, reason "json_utf8"): JSON would carry another one. Output, items and
 // attachments on the way are dropped; Items and Start give them. When ctx ends, the operation is
 // cancelled and Call waits for its end.
 func (s *Session) Call(ctx context.Context, operation string, args any, options ...Option) (json.RawMessage, error) {
@@ -154,7 +156,8 @@ func (s *Session) Do(ctx context.Context, operation string, args any, options ..
 	}
 	defer c.giveSpare(queue)
 	var f *C.bh_fault
-	told := taken(C.bh_do((*C.bh_session)(session), request, queue, 1, &f), f)
+	st := C.bh_do((*C.bh_session)(session), request, queue, 1, &f)
+	told := taken(st, f)
 	result, err := drain(queue)
 	if told != nil {
 		return nil, told
@@ -162,20 +165,28 @@ func (s *Session) Do(ctx context.Context, operation string, args any, options ..
 	return result, err
 }
 
-// drain empties a queue after bh_do: the outcome is the last event.
-func drain(queue *C.bh_queue) (result json.RawMessage, err error) {
-	err = &Fault{Code: Unknown, Message: "the operation ended without a last event"}
+// drain empties a queue after bh_do: the outcome is the last event. Past it nothing is asked for, since
+// a runtime that was closed meanwhile would answer with that.
+func drain(queue *C.bh_queue) (json.RawMessage, error) {
 	for {
 		var e C.bhgo_event
-		if C.bhgo_take(queue, 0, &e, 1) == 0 {
-			return result, err
+		count, failed := takeFrom(queue, 0, &e, 1)
+		if failed != nil {
+			return nil, failed
+		}
+		if count == 0 {
+			return nil, &Fault{Code: Unknown, Message: "the operation ended without a last event"}
 		}
 		raw := rawEvent(e)
 		switch raw.is() {
 		case eventResult:
-			result, err = raw.bytes(), nil
+			result := raw.bytes()
+			raw.free()
+			return result, nil
 		case eventFault:
-			err = raw.fault()
+			f := raw.fault()
+			raw.free()
+			return nil, f
 		}
 		raw.free()
 	}
@@ -199,10 +210,14 @@ func (s *Session) start(ctx context.Context, operation string, args any, options
 		return nil, closedFault("session")
 	}
 	defer s.object.done()
-	r := newRunState(c)
+	r, err := newRunState(c)
+	if err != nil {
+		return nil, err
+	}
 	var run *C.bh_run
 	var f *C.bh_fault
-	err = taken(C.bh_start((*C.bh_session)(session), request, (*C.bh_queue)(queue), C.uint64_t(r.tag), &run, &f), f)
+	st := C.bh_start((*C.bh_session)(session), request, (*C.bh_queue)(queue), C.uint64_t(r.tag), &run, &f)
+	err = taken(st, f)
 	if err != nil {
 		c.remove(r.tag)
 		return nil, err

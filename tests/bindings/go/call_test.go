@@ -68,6 +68,25 @@ func TestArguments(t *testing.T) {
 	is(t, err, bulkhead.InvalidArgument, "schema")
 	_, err = s.Call(ctx, "sandbox.list", make(chan int))
 	is(t, err, bulkhead.InvalidArgument, "json")
+	for where, bad := range map[string]any{
+		"args.argv[1]":                      argv("cat", "a\xffb"),
+		"args.States[0]":                    struct{ States [1]*string }{[1]*string{&[]string{"\xc0"}[0]}},
+		`the key "\xff" of args`:            object{"\xff": 1},
+		"args.environment.content[0].text":  object{"environment": bulkhead.Text("\xff")},
+		"args.environment.content[0].title": object{"environment": &bulkhead.ToolResult{Content: []bulkhead.Content{{Title: "\xff"}}}},
+	} {
+		_, err = s.Call(ctx, "sandbox.exec", bad)
+		if f := is(t, err, bulkhead.InvalidArgument, "json_utf8"); !strings.HasPrefix(f.Message, where+" is not") ||
+			!strings.Contains(f.Message, "base64") {
+			t.Errorf("%s: %v", where, f)
+		}
+	}
+	for _, good := range []any{"\\ufffd", "a\ufffdb", json.RawMessage(`"\ufffd"`)} {
+		told, err := s.Call(ctx, "sandbox.exec", object{"argv": []any{"printf", "%s", good}, "collect": true})
+		if err != nil || !strings.Contains(string(told), "fffd") && !strings.Contains(string(told), "�") {
+			t.Errorf("%q: %v %s", good, err, told)
+		}
+	}
 	_, err = s.Call(ctx, "sandbox.list", "a text")
 	if bulkhead.CodeOf(err) != bulkhead.InvalidArgument {
 		t.Error(err)
@@ -185,6 +204,11 @@ func TestFaultsAsErrors(t *testing.T) {
 	if bulkhead.Unauthenticated.String() != "UNAUTHENTICATED" || bulkhead.Code(99).String() != "CODE_99" ||
 		bulkhead.Code(-1).String() != "CODE_-1" {
 		t.Error("a code's name")
+	}
+	var none *bulkhead.Fault
+	if err := error(none); bulkhead.CodeOf(err) != bulkhead.Unknown || errors.Is(err, context.Canceled) ||
+		errors.Is(&bulkhead.Fault{}, none) || none.Reason() != "" || none.Error() == "" {
+		t.Error("a nil fault")
 	}
 	if reason := (&bulkhead.Fault{Details: []byte("no json")}).Reason(); reason != "" {
 		t.Error(reason)

@@ -67,6 +67,46 @@ func TestUseAfterClose(t *testing.T) {
 	other.Close()
 }
 
+// A program that waits for Done may hold nothing else of the run.
+func TestTheCollectorLeavesARunThatIsWaitedFor(t *testing.T) {
+	_, s := opened(t)
+	outcome := make(chan error, 1)
+	done := func() <-chan struct{} {
+		run, err := s.Start(ctx, "sandbox.exec", sh("sleep 2; exit 5"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.SetFinalizer(run, nil) // only one is allowed: what follows stands for the package's
+		runtime.SetFinalizer(run, func(run *bulkhead.Run) {
+			_, err := run.Result()
+			outcome <- err
+			run.Close()
+		})
+		return run.Done()
+	}()
+	for ended := false; !ended; {
+		runtime.GC()
+		select {
+		case <-done:
+			ended = true
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	var err error
+	becomes(t, "the run is never collected", func() bool {
+		runtime.GC()
+		select {
+		case err = <-outcome:
+			return true
+		default:
+			return false
+		}
+	})
+	if err != nil {
+		t.Errorf("collected while it was waited for: %v", err)
+	}
+}
+
 // Whoever waits for something comes back when the runtime is closed, with a fault.
 func TestCloseWhileEverybodyWaits(t *testing.T) {
 	rt, s := opened(t)

@@ -42,10 +42,12 @@ extern "C" BH_API bh_status bh_mcp_serve(bh_runtime* rt, const char* session, si
   bh_session_free(tried);
   try {
     Lent runtime(rt);
-    const int code =
+    bool all_ended = false;
+    const bulkhead::Fault fault =
         bh::mcp::serve_session(*runtime, std::string(session, session_len), static_cast<int>(in),
-                               static_cast<int>(out), static_cast<int>(stop));
-    return code == 0 ? BH_OK : BH_DEADLINE_EXCEEDED;
+                               static_cast<int>(out), static_cast<int>(stop), all_ended);
+    if (fault) return fault.code();
+    return all_ended ? BH_OK : BH_DEADLINE_EXCEEDED;
   } catch (...) {  // out of memory, and what nobody thought of: nothing unwinds into the caller
     return BH_INTERNAL;
   }

@@ -5,7 +5,12 @@ namespace bh::mcp {
 Fault Embedder::open(const bulkhead::Runtime& runtime, std::string_view session_config,
                      Embedder& out) {
   if (Fault fault = bulkhead::Session::make(runtime, session_config, out.session_)) return fault;
-  return bulkhead::Queue::make(runtime, out.queue_);
+  if (Fault fault = bulkhead::Queue::make(runtime, out.queue_)) return fault;
+  // Without one nothing would ever say that an answer is there.
+  if (out.queue_.fd() >= 0) return {};
+  return Fault(BH_RESOURCE_EXHAUSTED,
+               "no file descriptor is left for the queue; close some, or raise the limit of open files",
+               R"({"reason":"descriptors"})");
 }
 
 Fault Embedder::start(uint64_t tag, std::string_view operation, std::string_view args) {

@@ -1,6 +1,9 @@
 // check_json(): the grammar of RFC 8259, with a stack of its own.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <memory_resource>
 #include <vector>
 
@@ -14,6 +17,29 @@ namespace {
 bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 bool hex(char c) { return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// The first kilobyte from where it stands, so that an ordinary message needs no heap; after that the
+// heap, which takes back what a growing vector leaves.
+class FirstKilobyte : public std::pmr::memory_resource {
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    void* at = space_.data() + used_;
+    size_t room = space_.size() - used_;
+    if (std::align(alignment, bytes, at, room) == nullptr) {
+      return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    }
+    used_ = space_.size() - room + bytes;
+    return at;
+  }
+  void do_deallocate(void* at, size_t bytes, size_t alignment) override {
+    if (std::less<void*>()(at, space_.data()) || !std::less<void*>()(at, space_.data() + space_.size())) {
+      std::pmr::new_delete_resource()->deallocate(at, bytes, alignment);
+    }
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  alignas(std::max_align_t) std::array<std::byte, 1024> space_;
+  size_t used_ = 0;
+};
 
 class Checker {
  public:
@@ -65,9 +91,13 @@ class Checker {
       if (c == 'f') return word("false");
       if (c == 'n') return word("null");
       if (c != '[' && c != '{') return fail("a JSON value was expected");
-      open_.push_back({c == '{', keys_.size()});
-      if (open_.size() == max_depth_ + 1)
-        note(JsonFlaw::depth, "it is nested more than " + std::to_string(max_depth_) + " deep");
+      if (open_.size() <= max_depth_) {
+        open_.push_back({c == '{', keys_.size()});
+        if (open_.size() == max_depth_ + 1)
+          note(JsonFlaw::depth, "it is nested more than " + std::to_string(max_depth_) + " deep");
+      } else {
+        deeper_.push_back(c == '{');
+      }
       ++at_;
       skip_space();
       if (peek() == (c == '{' ? '}' : ']')) return true;  // empty: after_value() closes it
@@ -79,7 +109,7 @@ class Checker {
     while (true) {
       skip_space();
       if (open_.empty()) return done_ = true;
-      bool object = open_.back().object;
+      bool object = deeper_.empty() ? open_.back().object : static_cast<bool>(deeper_.back());
       char c = peek();
       if (c == (object ? '}' : ']')) {
         close();
@@ -107,6 +137,10 @@ class Checker {
 
   // Closes the innermost, and looks for keys that it has twice.
   void close() {
+    if (!deeper_.empty()) {
+      deeper_.pop_back();
+      return;
+    }
     size_t from = open_.back().keys_from;
     if (open_.back().object && keys_.size() - from > 1 && !soft_) look_for_duplicates(from);
     keys_.resize(from);
@@ -218,10 +252,9 @@ class Checker {
   const char* flawed_ = nullptr;
   std::optional<JsonFlaw> fatal_;
   std::optional<JsonFlaw> soft_;
-  // Most messages are small enough for what they need to lie here.
-  std::array<std::byte, 1024> space_;
-  std::pmr::monotonic_buffer_resource memory_{space_.data(), space_.size()};
+  FirstKilobyte memory_;
   std::pmr::vector<Open> open_{&memory_};
+  std::vector<bool> deeper_;  // whether each level below max_depth_ is an object: a bit, not a record
   std::pmr::vector<std::string_view> keys_{&memory_};
 };
 

@@ -35,8 +35,15 @@ OutStream::OutStream(int fd) : fd_(fd) {
   if (fstat(fd, &st) != 0) return;
   is_socket_ = S_ISSOCK(st.st_mode);
   // Where this is refused (no /proc, another user's pipe) the pipe is written to in small pieces.
-  if (S_ISFIFO(st.st_mode))
-    own_ = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (!S_ISFIFO(st.st_mode)) return;
+  own_ = open(("/proc/thread-self/fd/" + std::to_string(fd)).c_str(),
+              O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat opened {};
+  if (own_ >= 0 && (fstat(own_, &opened) != 0 || opened.st_dev != st.st_dev ||
+                    opened.st_ino != st.st_ino)) {
+    close(own_);  // a /proc of somebody else's
+    own_ = -1;
+  }
 }
 
 OutStream::~OutStream() {

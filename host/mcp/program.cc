@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "mcp/stdio.h"
 
 namespace bh::mcp {
 namespace {
+
+constexpr int exit_ours = 125;
 
 // One for the process and never closed: a signal handler may use it at any moment.
 int stop_fd() noexcept {
@@ -28,7 +31,15 @@ void request_stop() noexcept {
 
 int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
               int out_fd) {
-  return serve_session(runtime, session_config, in_fd, out_fd, stop_fd());
+  bool all_ended = false;
+  if (Fault fault =
+          serve_session(runtime, session_config, in_fd, out_fd, stop_fd(), all_ended)) {
+    std::fprintf(stderr, "bulkhead: %s\n", fault.message().c_str());
+    return exit_ours;
+  }
+  if (all_ended) return 0;
+  std::fputs("bulkhead: a tool did not stop in time and was left behind\n", stderr);
+  return exit_ours;
 }
 
 }  // namespace bh::mcp

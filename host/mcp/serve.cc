@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -17,7 +16,6 @@
 namespace bh::mcp {
 namespace {
 
-constexpr int exit_ours = 125;
 constexpr int events_a_turn = 256;
 
 EngineOptions engine_options(const ServeOptions& o) {
@@ -38,7 +36,7 @@ class Loop {
             *options.host, [this](std::string&& text) { send(std::move(text)); },
             engine_options(options)) {}
 
-  int run() {
+  bool run() {
     while (!finished()) {
       wait();
       engine_.tick();
@@ -49,9 +47,7 @@ class Loop {
         end_by_ = std::min(*end_by_, Clock::now() + options_.drain);
       }
     }
-    if (engine_.idle()) return 0;
-    std::fputs("bulkhead: a tool did not stop in time and was left behind\n", stderr);
-    return exit_ours;
+    return engine_.idle();
   }
 
  private:
@@ -144,7 +140,7 @@ class Loop {
 
 }  // namespace
 
-int serve_stdio(const ServeOptions& options) {
+bool serve_stdio(const ServeOptions& options) {
   SigpipeBlocked quiet;
   auto loop = std::make_unique<Loop>(options);
   return loop->run();

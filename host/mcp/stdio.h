@@ -25,17 +25,18 @@ struct ServeOptions {
 };
 
 // Serves one client until its input ends, it reads no more, or it is to stop; then cancels what
-// runs and waits for it to end. 0, or 125 where something did not end within `grace`. [blocking]
-int serve_stdio(const ServeOptions& options);
+// runs and waits for it to end. False where something did not within `grace` and is left behind.
+// [blocking]
+bool serve_stdio(const ServeOptions& options);
 
-// The same over a session of `runtime`; stop_fd as in ServeOptions. `session_config`: {"persona":NAME} or {"operator":true}.
-// Where it serves fds 0 and 1 these are put out of reach first (0 becomes empty, 1 becomes fd 2),
-// so that no library and no child can read or write between the messages. 125, with a sentence on
-// stderr, where the session cannot be opened. [blocking]
-int serve_session(const bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
-                  int out_fd, int stop_fd);
+// The same over a session of `runtime`; stop_fd as in ServeOptions. `session_config`:
+// {"persona":NAME} or {"operator":true}. Where it serves fds 0 and 1 these are put out of reach first
+// (0 becomes empty, 1 becomes fd 2), so that no library and no child can read or write between the
+// messages. A fault where it could not begin; all_ended: as serve_stdio() says. [blocking]
+Fault serve_session(const bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
+                    int out_fd, int stop_fd, bool& all_ended);
 
-// That, for the program: request_stop() ends it. [blocking]
+// That, for the program: request_stop() ends it. 0, or 125 with a sentence on stderr. [blocking]
 int run_stdio(bulkhead::Runtime& runtime, const std::string& session_config, int in_fd, int out_fd);
 
 // Makes the run_stdio() of this process return, also one that has yet to begin. Safe in a signal

@@ -81,6 +81,11 @@ Result<void> finish(Call& call, const std::string& who, Result<std::string> resu
                     const Schema* output) {
   if (!result) return tl::unexpected(std::move(result).error());
   BH_TRY(check_result(who, *result, output));
+  // Half of a surrogate pair, which readers of JSON may refuse, becomes U+FFFD as everywhere.
+  if (result->find("\\ud") != std::string::npos || result->find("\\uD") != std::string::npos) {
+    auto parsed = json::parse(*result);
+    if (parsed) *result = json::print(*parsed);
+  }
   return call.set_result(std::move(*result));
 }
 

@@ -6,13 +6,17 @@ from ctypes import CDLL, POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c
 from typing import Any, List, Optional, Tuple
 
 from . import _library as L
-from .errors import FailedPrecondition, InvalidArgument
+from .errors import FailedPrecondition, InvalidArgument, error_for
 from .session import Session
 
 # host/include/bulkhead/mcp.h; a test compares.
 PROTOTYPES = {
     "bh_mcp_serve": (c_int32, [c_void_p, c_char_p, c_size_t, c_int64, c_int64, c_int64,
                                POINTER(c_void_p)]),
+}
+SENTENCES = {
+    4: "a tool did not end within 10 s of the client's end, and was left behind",
+    8: "no file descriptor is left; close some, or raise the limit of open files",
 }
 _loaded: Optional[CDLL] = None
 
@@ -57,7 +61,10 @@ def serve(session: Session, in_fd: int = 0, out_fd: int = 1) -> None:
     def work() -> None:
         fault = c_void_p()
         status = library.bh_mcp_serve(runtime, *config, in_fd, out_fd, stop_read, byref(fault))
-        ended.append((status, lib.error(fault, status) if status else None))
+        if status and not fault:  # the codes say all there is
+            ended.append((status, error_for(status, SENTENCES.get(status, "the MCP server failed"), {})))
+        else:
+            ended.append((status, lib.error(fault, status) if status else None))
         lib.bh_fault_free(fault)
 
     # Beside the main thread, so that a signal finds that one in Python.

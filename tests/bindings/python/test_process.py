@@ -272,3 +272,57 @@ class Mcp(Place):
         self.assertEqual(process.wait(timeout=30), 0, process.stderr.read())
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
+
+    def test_with_few_descriptors_left_it_serves_or_says_why(self):
+        code = HEAD.format(config=self.config, workspace=self.workspace) + textwrap.dedent("""
+            import json, resource, select
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+            runtime = bulkhead.Runtime(CONFIG)
+            session = runtime.session("tester")
+            bulkhead.mcp._library()
+            session.tool.list()
+            message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}})
+            outcomes = []
+            for spare in range(12):
+                ask, hear = os.pipe(), os.pipe()
+                os.write(ask[1], message.encode() + b"\\n" + message.replace("initialize", "tools/list").encode() + b"\\n")
+                full = []
+                try:
+                    while True:
+                        full.append(os.open("/dev/null", os.O_RDONLY))
+                except OSError:
+                    pass
+                for fd in full[:spare]:
+                    os.close(fd)
+                told = []
+                def serve():
+                    try:
+                        bulkhead.mcp.serve(session, ask[0], hear[1])
+                        told.append("served")
+                    except OSError as error:
+                        told.append("OSError")
+                    except bulkhead.BulkheadError as error:
+                        told.append(type(error).__name__)
+                thread = threading.Thread(target=serve)
+                thread.start()
+                heard = b""
+                until = time.monotonic() + 10
+                while heard.count(b"\\n") < 2 and not told and time.monotonic() < until:
+                    if select.select([hear[0]], [], [], 0.1)[0]:
+                        heard += os.read(hear[0], 1 << 20)
+                if not told and heard.count(b"\\n") < 2:
+                    told.append("silence")
+                os.close(ask[1])
+                thread.join(20)
+                outcomes.append(told[0])
+                for fd in full[spare:] + [ask[0], *hear]:
+                    os.close(fd)
+            print(" ".join(outcomes))
+        """)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+        outcomes = done.stdout.split()
+        self.assertEqual(len(outcomes), 12, done.stderr)
+        self.assertLessEqual(set(outcomes), {"OSError", "ResourceExhausted", "served"})
+        self.assertEqual(outcomes[-1], "served")
+        self.assertIn("ResourceExhausted", outcomes)

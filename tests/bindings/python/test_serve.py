@@ -244,6 +244,18 @@ class Tools(Place):
         with self.assertLogs("bulkhead"), self.assertRaises(bulkhead.PermissionDenied):
             self.call("strange", kind="fault")
 
+    def test_half_a_surrogate_pair_reaches_nobody(self):
+        """A tool that writes its result itself, as one in C may."""
+        @self.session.tool
+        def raw(ask: Ask) -> None:
+            "Of a test."
+            from bulkhead import _library
+            text = _library.packed('{"content":[{"type":"text","text":"a\\ud800b \\\\ud800 \\ud83d\\ude00"}]}')
+            ask._lib.call(ask._lib.bh_ask_result, ask._handle.raw, *text)
+        with self.session.start("tool.call", {"name": "raw", "arguments": {}}) as run:
+            told = run.result().content[0].text
+        self.assertEqual(told, "a\ufffdb \\ud800 \U0001f600")
+
     def test_numbers_and_words_arrive_as_annotated(self):
         seen = []
 

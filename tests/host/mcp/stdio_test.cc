@@ -95,7 +95,7 @@ class Served {
     options_.limits = limits;
     options_.out_bytes = 256 * 1024;
     options_.grace = std::chrono::milliseconds(grace_ms);
-    thread_ = std::thread([this] { code_ = serve_stdio(options_); });
+    thread_ = std::thread([this] { code_ = serve_stdio(options_) ? 0 : 125; });
     say(R"({"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25"}})"
         "\n");
     if (hear("hello").empty()) std::abort();

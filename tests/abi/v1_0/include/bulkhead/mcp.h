@@ -12,8 +12,9 @@ BH_BEGIN_DECLS
  * caller's. Where they are 0 and 1 these are replaced for the time after: 0 is empty, 1 goes
  * where 2 goes, so that nothing comes between the messages.
  * session: as for bh_session_new. f: set where the session is refused; the codes beside that say
- * all there is: BH_INVALID_ARGUMENT (rt or an fd), BH_DEADLINE_EXCEEDED (something did not end
- * in time and was left behind), BH_INTERNAL. Several clients may be served at once. [any]
+ * all there is: BH_INVALID_ARGUMENT (rt or an fd), BH_RESOURCE_EXHAUSTED (no file descriptor is
+ * left), BH_DEADLINE_EXCEEDED (something did not end in time and was left behind), BH_INTERNAL.
+ * Several clients may be served at once. [any]
  * [blocking] */
 BH_API bh_status bh_mcp_serve(bh_runtime *rt, const char *session, size_t session_len, bh_fd in,
                               bh_fd out, bh_fd stop, bh_fault **f) BH_NOEXCEPT;

@@ -26,6 +26,7 @@ bh_status bh_queue_new(bh_runtime* rt, bh_queue** out, bh_fault** f) noexcept {
     auto made = std::make_unique<bh_queue>();
     made->engine = rt->engine;
     made->queue = std::make_shared<bh::EventQueue>();
+    BH_TRY(rt->engine->add_queue(made->queue.get()));
     *out = made.release();
     return {};
   });
@@ -37,11 +38,14 @@ bh_status bh_queue_next(bh_queue* q, int32_t timeout_ms, bh_event** out, bh_faul
   *out = nullptr;
   return guarded(f, [&]() -> bh::Result<void> {
     if (q->engine->forked()) return q->engine->usable();
-    auto event = q->queue->next(timeout_ms);
-    if (!event) return {};
+    // Before anything is taken off the queue: what fails here must not cost an event.
     auto made = std::make_unique<bh_event>();
-    if (event->kind == BH_EVENT_FAULT) made->fault.error = std::move(event->fault);
-    made->event = std::move(event);
+    made->event = q->queue->next(timeout_ms);
+    if (!made->event) {
+      if (q->queue->over()) return q->engine->usable();
+      return {};
+    }
+    if (made->event->kind == BH_EVENT_FAULT) made->fault.error = std::move(made->event->fault);
     *out = made.release();
     return {};
   });
@@ -64,6 +68,7 @@ void bh_queue_free(bh_queue* q) noexcept {
     return;
   }
   gone->queue->close();
+  gone->engine->remove_queue(gone->queue.get());
   gone->engine->cancel_reporting_to(gone->queue.get());
 }
 

@@ -86,6 +86,12 @@ void Engine::forget(const Run* run) {
   last = std::move(at->second);
   runs_.erase(at);
   run_gone_.notify_all();
+  // After a close() that did not wait for it.
+  if (closing_ && runs_.empty()) end_queues_locked();
+}
+
+void Engine::end_queues_locked() {
+  for (EventQueue* queue : queues_) queue->end();
 }
 
 Result<std::string> Engine::perform(const std::shared_ptr<Run>& run,
@@ -263,6 +269,18 @@ Result<std::string> Engine::ask(Call& asker, const std::shared_ptr<Server>& serv
   return answer;
 }
 
+Result<void> Engine::add_queue(EventQueue* queue) {
+  std::lock_guard lock(mutex_);
+  if (closing_) return fail(BH_FAILED_PRECONDITION, "the runtime is closed", "closed");
+  queues_.insert(queue);
+  return {};
+}
+
+void Engine::remove_queue(EventQueue* queue) {
+  std::lock_guard lock(mutex_);
+  queues_.erase(queue);
+}
+
 void Engine::cancel_reporting_to(const EventQueue* queue) {
   std::vector<std::shared_ptr<Run>> theirs;
   {
@@ -295,6 +313,7 @@ Result<void> Engine::close(std::chrono::milliseconds timeout) {
     if (closed_) return {};
     closing_ = true;
     for (const auto& [raw, run] : runs_) running.push_back(run);
+    if (runs_.empty()) end_queues_locked();
   }
   for (const auto& run : running) run->cancel();
   running.clear();

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
@@ -85,6 +86,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Result<std::string> ask(Call& asker, const std::shared_ptr<Server>& server, std::string name,
                           std::string args, bool people, const std::vector<BlobView>& blobs = {});
 
+  // An embedder's queue, until it is removed: ended when the engine is closed and its last run is gone.
+  // FAILED_PRECONDITION closed.
+  Result<void> add_queue(EventQueue* queue);
+  void remove_queue(EventQueue* queue);
   void cancel_reporting_to(const EventQueue* queue);
   void notify(const std::string& plugin, const json::object& what);
   std::string plugin_of(const bh_host* host) const;
@@ -99,6 +104,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Pool& pool_of(const Run& run) { return run.control_lane() ? control_ : work_; }
   Result<std::shared_ptr<Run>> make_run(std::shared_ptr<const Session> session, RunOptions options);
   void forget(const Run* run);
+  void end_queues_locked();
   void overdue(const std::shared_ptr<Run>& run);
   bool wait_for_runs(std::chrono::steady_clock::time_point until);
 
@@ -115,6 +121,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   mutable std::mutex mutex_;
   std::condition_variable run_gone_;
   std::unordered_map<const Run*, std::shared_ptr<Run>> runs_;
+  std::unordered_set<EventQueue*> queues_;
   std::vector<std::shared_ptr<Server>> servers_;
   std::atomic<bool> served_{false};  // there are servers_: most calls find none, without the mutex
   std::atomic<bool> closing_{false};

@@ -78,8 +78,11 @@ std::unique_ptr<Event> EventQueue::next(int timeout_ms) {
 
 void EventQueue::wake() {
   std::lock_guard lock(mutex_);
+  const bool was_ready = ready();
   wakes_++;
   note_ready_locked();
+  // One that has looked, found what it did not want and waits for the next edge is meant as well.
+  if (was_ready) ready_.again();
   changed_.notify_one();
 }
 
@@ -96,6 +99,18 @@ void EventQueue::close() {
 bool EventQueue::closed() {
   std::lock_guard lock(mutex_);
   return closed_;
+}
+
+void EventQueue::end() {
+  std::lock_guard lock(mutex_);
+  ended_ = true;
+  note_ready_locked();
+  changed_.notify_all();
+}
+
+bool EventQueue::over() {
+  std::lock_guard lock(mutex_);
+  return ended_ && events_.empty();
 }
 
 }  // namespace bh

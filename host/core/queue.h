@@ -31,8 +31,13 @@ class EventQueue {
   void close();
   bool closed();
 
+  // Nothing comes any more: next() waits no longer, and what is there is still given. [any]
+  void end();
+  // It has ended and all was taken.
+  bool over();
+
  private:
-  bool ready() const { return !events_.empty() || wakes_ > 0; }
+  bool ready() const { return !events_.empty() || wakes_ > 0 || ended_; }
   void note_ready_locked();
   void wait(std::unique_lock<std::mutex>& lock, int timeout_ms);
 
@@ -45,6 +50,7 @@ class EventQueue {
   Patience patience_;
   std::atomic<bool> look_{false};  // to that one: there is something
   bool closed_ = false;
+  bool ended_ = false;
   ReadyFd ready_;
 };
 

@@ -19,7 +19,15 @@ void ReadyFd::set(bool ready) {
   if (!fd_) return;
   std::uint64_t one = 1;
   ssize_t done = ready ? ::write(fd_.get(), &one, sizeof one) : ::read(fd_.get(), &one, sizeof one);
-  (void)done;  // The counter is 0 or 1, so neither can fail.
+  (void)done;  // The counter is small, and above 0 where it is read, so neither can fail.
+}
+
+void ReadyFd::again() {
+  std::lock_guard lock(mutex_);
+  if (!fd_ || !ready_) return;
+  std::uint64_t one = 1;
+  ssize_t done = ::write(fd_.get(), &one, sizeof one);
+  (void)done;
 }
 
 }  // namespace bh

@@ -16,6 +16,8 @@ class ReadyFd {
   bh_fd get();
   // [any]
   void set(bool ready);
+  // Tells who waits for the edge and not the level, where it is ready already. [any]
+  void again();
 
  private:
   std::mutex mutex_;

@@ -80,7 +80,8 @@ BH_API void bh_session_free(bh_session *s) BH_NOEXCEPT;
 /* One for a call, or one for a whole server. [any] */
 BH_API bh_status bh_queue_new(bh_runtime *rt, bh_queue **out, bh_fault **f) BH_NOEXCEPT;
 /* The next event; those of one run keep their order. Nothing within timeout_ms (< 0: no
- * limit), or woken: BH_OK and *out NULL. [any] [blocking] */
+ * limit), or woken: BH_OK and *out NULL. After the runtime was closed, once all was taken:
+ * BH_FAILED_PRECONDITION. [any] [blocking] */
 BH_API bh_status bh_queue_next(bh_queue *q, int32_t timeout_ms, bh_event **out, bh_fault **f)
     BH_NOEXCEPT;
 /* Readable when next() would not wait. [any] */

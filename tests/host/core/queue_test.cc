@@ -1,5 +1,8 @@
 #include "core/queue.h"
 
+#include <sys/epoll.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -138,4 +141,42 @@ TEST_CASE("many threads take each event once") {
   for (auto& reader : readers) reader.join();
   CHECK(taken.load() == 1000);
   CHECK(sum.load() == 500500);
+}
+
+TEST_CASE("a queue that has ended gives what is there and then waits no longer") {
+  bh::EventQueue queue;
+  const int fd = queue.fd();
+  CHECK_FALSE(queue.over());
+  std::thread other([&] { queue.end(); });
+  CHECK_FALSE(queue.next(-1));
+  other.join();
+  CHECK(queue.over());
+  queue.push(event_of(1));
+  CHECK_FALSE(queue.over());
+  CHECK(queue.next(-1));
+  CHECK_FALSE(queue.next(-1));
+  CHECK(bh_test::readable(fd));
+}
+
+TEST_CASE("a wake is an edge of the descriptor's, also where it is readable already") {
+  bh::EventQueue queue;
+  const int fd = queue.fd();
+  const int poller = ::epoll_create1(EPOLL_CLOEXEC);
+  REQUIRE(poller >= 0);
+  epoll_event want{EPOLLIN | EPOLLET, {}}, seen{};
+  REQUIRE(::epoll_ctl(poller, EPOLL_CTL_ADD, fd, &want) == 0);
+  queue.end();
+  CHECK(::epoll_wait(poller, &seen, 1, 0) == 1);
+  CHECK(::epoll_wait(poller, &seen, 1, 0) == 0);
+  queue.wake();
+  CHECK(::epoll_wait(poller, &seen, 1, 0) == 1);
+  ::close(poller);
+}
+
+TEST_CASE("however often it was woken, its descriptor is quiet when all was taken") {
+  bh::EventQueue queue;
+  const int fd = queue.fd();
+  for (int i = 0; i < 3; i++) queue.wake();
+  for (int i = 0; i < 3; i++) CHECK_FALSE(queue.next(bh_test::kPatience));
+  CHECK_FALSE(bh_test::readable(fd));
 }

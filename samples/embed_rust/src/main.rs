@@ -161,7 +161,7 @@ fn serve(session: &Session) -> Done {
     let shout = Tool::new("shout", "Says it in capital letters.", schema);
     let mut desk = Desk::new(session.runtime())?;
     desk.tool(session, shout, |ask| Ok(text_result(word(&ask.args()["text"]).to_uppercase())))?;
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1)?;
     let said = session.tool("shout", &object([("text", "hello".into())]))?;
     println!("served: {}", said.text());
     serving.stop();

@@ -43,6 +43,21 @@ impl Call {
         self.fail(BH_UNIMPLEMENTED, "not_offered", "this host is too old for the plugin")
     }
 
+    /// Whether the host has what no tool here does without; otherwise the error says that it is too old.
+    pub fn offers_all(&self) -> Done {
+        if self.raw.is_null() {
+            return Err(Stop(BH_INVALID_ARGUMENT));
+        }
+        unsafe {
+            let api = (*self.raw).api;
+            let (fail, result) = (function!(api, fail), function!(api, result));
+            match fail.is_some() && result.is_some() && function!(api, item).is_some() {
+                true => Ok(()),
+                false => Err(self.lacks()),
+            }
+        }
+    }
+
     /// The final answer, once.
     pub fn result(&self, json: &Json) -> Done {
         let text = json.to_string();

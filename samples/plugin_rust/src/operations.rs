@@ -13,6 +13,7 @@ use crate::json::Json;
 struct Answers<'a> {
     output: &'a mut dyn FnMut(i32, &[u8]),
     result: Option<Json>,
+    unreadable: bool,
     panicked: bool,
 }
 
@@ -35,7 +36,7 @@ impl Call {
             self.fail(BH_UNIMPLEMENTED, "no_operations", "this host gives tools no operations")
         })?;
         let args = args.to_string();
-        let mut answers = Answers { output, result: None, panicked: false };
+        let mut answers = Answers { output, result: None, unreadable: false, panicked: false };
         let io = bh_run_io {
             struct_size: std::mem::size_of::<bh_run_io>() as u32,
             flags: 0,
@@ -59,7 +60,10 @@ impl Call {
         if code != BH_OK {
             return Err(Stop(code));
         }
-        Ok(answers.result.unwrap_or(Json::Null))
+        match answers.result {
+            Some(result) if !answers.unreadable => Ok(result),
+            _ => Err(self.fail(BH_INTERNAL, "json", "the operation's result is missing or no JSON")),
+        }
     }
 }
 
@@ -78,8 +82,9 @@ unsafe fn answer(ctx: *mut c_void, work: impl FnOnce(&mut Answers<'_>)) -> bh_st
 
 unsafe extern "C" fn on_result(ctx: *mut c_void, json: *const c_char, len: usize) -> bh_status {
     answer(ctx, |answers| {
-        let text = std::str::from_utf8(bytes(json, len)).unwrap_or("");
-        answers.result = Json::parse(text).ok();
+        let text = std::str::from_utf8(bytes(json, len)).ok();
+        answers.result = text.and_then(|text| Json::parse(text).ok());
+        answers.unreadable = answers.result.is_none();
     })
 }
 

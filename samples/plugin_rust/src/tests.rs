@@ -2,6 +2,7 @@
 
 use super::*;
 use call::{Call, Done, Stop};
+use std::ptr::null_mut;
 
 /// `call` comes first: the functions below get a pointer to it and find the rest behind it.
 #[repr(C)]
@@ -166,14 +167,110 @@ fn a_panic_is_an_error_of_the_call() {
 }
 
 #[test]
+fn the_first_number_may_be_written_in_any_way_and_is_never_guessed() {
+    for (args, said) in [("{\"first\":5.0}", "5\tx"), ("{\"first\":1e3}", "1000\tx")] {
+        let mut f = fake("x");
+        assert_eq!(run(&mut f, "line_numbers", args), BH_OK);
+        assert_eq!(String::from_utf8_lossy(&f.output), said);
+    }
+    for number in ["9223372036854775808", "18446744073709551616", "1.5", "1e300", "null"] {
+        let mut f = fake("x");
+        let args = format!("{{\"first\":{}}}", number);
+        assert_eq!(run(&mut f, "line_numbers", &args), BH_INVALID_ARGUMENT, "{}", number);
+        assert!(f.failure.2.contains("\"schema\"") && f.output.is_empty());
+    }
+    assert!(tools::DEFINITIONS[1].contains("\"maximum\":9007199254740991"));
+}
+
+static ANSWER: std::sync::Mutex<&str> = std::sync::Mutex::new("");
+
+unsafe extern "C" fn operate(
+    _: *mut bh_call,
+    _: *const c_char,
+    _: usize,
+    _: *const c_char,
+    _: usize,
+    _: *const *const bh_blob,
+    _: usize,
+    io: *const bh_run_io,
+) -> bh_status {
+    let answer = *ANSWER.lock().unwrap();
+    ((*io).result.unwrap())((*io).ctx, answer.as_ptr().cast(), answer.len())
+}
+
+unsafe extern "C" fn service(_: *mut bh_call, _: *const c_char) -> *const c_void {
+    static TABLE: Table<bh_operations> = Table(bh_operations {
+        struct_size: size_of::<bh_operations>() as u32,
+        abi_minor: 0,
+        run: Some(operate),
+        cancel: None,
+    });
+    std::ptr::addr_of!(TABLE.0).cast()
+}
+
+#[test]
+fn a_result_that_cannot_be_read_is_no_success() {
+    for (answer, code) in [
+        (r#"{"exit":{"code":0,"reason":"code"}}"#, BH_OK),
+        ("{", BH_INTERNAL),
+        ("", BH_INTERNAL),
+    ] {
+        *ANSWER.lock().unwrap() = answer;
+        let mut f = fake("");
+        f.api.get_service = Some(service);
+        assert_eq!(run(&mut f, "output_lines", r#"{"command":"true"}"#), code, "{:?}", answer);
+        assert_eq!(f.failure.2.contains("\"json\""), code != BH_OK);
+    }
+}
+
+#[test]
 fn the_entry_gives_the_same_table_twice_and_null_for_what_it_does_not_know() {
+    let mut f = fake("");
+    let call: *mut bh_call = (&mut *f as *mut Fake).cast();
     unsafe {
-        let plugin = bh_plugin_entry_v1(null_mut());
-        assert_eq!(plugin, bh_plugin_entry_v1(null_mut()));
+        let plugin = bh_plugin_entry_v1(call);
+        assert!(!plugin.is_null());
+        assert_eq!(plugin, bh_plugin_entry_v1(call));
         let get = (*plugin).get_interface.unwrap();
         assert!(!get("bh.toolset/1\0".as_ptr().cast()).is_null());
         for other in ["bh.toolset/2\0", "bh.toolset/1x\0", "\0"] {
             assert!(get(other.as_ptr().cast()).is_null());
         }
+        assert!(get(null()).is_null());
     }
+}
+
+#[test]
+fn a_host_without_what_it_needs_is_told_why_it_is_not_loaded() {
+    type Spoil = fn(&mut bh_call_api);
+    let spoils: [Spoil; 3] =
+        [|api| api.result = None, |api| api.item = None, |api| api.struct_size = 8 + 8];
+    for spoil in spoils {
+        let mut f = fake("");
+        spoil(&mut f.api);
+        assert!(unsafe { bh_plugin_entry_v1((&mut *f as *mut Fake).cast()) }.is_null());
+        assert_eq!(f.failure.0, BH_UNIMPLEMENTED);
+        assert!(f.failure.2.contains("not_offered"));
+    }
+    let mut f = fake("");
+    f.api.fail = None;
+    assert!(unsafe { bh_plugin_entry_v1((&mut *f as *mut Fake).cast()) }.is_null());
+    assert!(unsafe { bh_plugin_entry_v1(null_mut()) }.is_null());
+}
+
+#[test]
+fn the_hook_of_the_process_is_left_alone() {
+    static CALLED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {
+        CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }));
+    let mut f = fake("");
+    let call: *mut bh_call = (&mut *f as *mut Fake).cast();
+    let plugin = unsafe { bh_plugin_entry_v1(call) };
+    let code = guarded(call, |_| panic!("heard"));
+    std::panic::set_hook(before);
+    assert!(!plugin.is_null());
+    assert_eq!(code, BH_INTERNAL);
+    assert!(CALLED.load(std::sync::atomic::Ordering::SeqCst) > 0);
 }

@@ -17,7 +17,8 @@ pub const DEFINITIONS: [&str; 3] = [
     r#"{"name":"line_numbers","title":"Line numbers",
         "description":"Gives its input back with a number before each line, as it comes.",
         "input_schema":{"type":"object","additionalProperties":false,
-          "properties":{"first":{"type":"integer","minimum":0,"description":"1 without it."}}},
+          "properties":{"first":{"type":"integer","minimum":0,"maximum":9007199254740991,
+            "description":"1 without it."}}},
         "output_schema":{"type":"object","required":["lines"],
           "properties":{"lines":{"type":"integer"}}},
         "annotations":{"read_only":true,"idempotent":true,"open_world":false}}"#,
@@ -64,7 +65,13 @@ fn word_count(call: Call, args: &Json) -> Done {
 /// For input of any length: one buffer, receive() until nothing comes, emit(), which waits while the
 /// reader is slow. What says stop is handed on by `?`.
 fn line_numbers(call: Call, args: &Json) -> Done {
-    let first = args["first"].as_i64().unwrap_or(1);
+    // The host has checked it; without a host, or with a number of a kind that we do not read, say so.
+    let first = match args.get("first") {
+        None => 1,
+        Some(given) => given.as_i64().ok_or_else(|| {
+            call.fail(BH_INVALID_ARGUMENT, "schema", "first is not a whole number up to 2^53 - 1")
+        })?,
+    };
     let mut input = vec![0; 64 << 10];
     let mut output = Vec::new();
     let (mut lines, mut at_start) = (0, true);

@@ -26,8 +26,8 @@ pub struct Attachment {
 impl Attachment {
     pub(crate) fn of(event: &Event) -> Attachment {
         Attachment {
-            name: event.name().to_owned(),
-            media_type: event.media_type().to_owned(),
+            name: event.name().into_owned(),
+            media_type: event.media_type().into_owned(),
             data: event.data().to_vec(),
             stream: event.stream(),
         }
@@ -72,12 +72,7 @@ impl Outcome {
     }
 
     pub(crate) fn collect(stream: Stream) -> Result<Outcome, Fault> {
-        let mut out = Outcome {
-            result: Json::Null,
-            items: Vec::new(),
-            streams: BTreeMap::new(),
-            attachments: Vec::new(),
-        };
+        let mut out = Outcome::empty();
         for piece in stream {
             match piece? {
                 Piece::Item(item) => out.items.push(item),
@@ -91,6 +86,15 @@ impl Outcome {
             }
         }
         Err(Fault::new(Code::FAILED_PRECONDITION, "", "the end of this run was taken already"))
+    }
+
+    fn empty() -> Outcome {
+        Outcome {
+            result: Json::Null,
+            items: Vec::new(),
+            streams: BTreeMap::new(),
+            attachments: Vec::new(),
+        }
     }
 
     fn put(&mut self, stream: i32, mut data: Vec<u8>) {
@@ -132,5 +136,23 @@ impl Session {
     pub fn tool(&self, name: &str, args: &Json) -> Result<Outcome, Fault> {
         let call = crate::json::object([("name", name.into()), ("arguments", args.clone())]);
         self.call("tool.call", &call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_large_attachment_reach_it_and_no_stream() {
+        let mut out = Outcome::empty();
+        let stream = ffi::BH_STREAM_ATTACHED;
+        out.attachments.push(Attachment { stream, ..Attachment::default() });
+        for part in ["a", "bc", ""] {
+            out.put(stream, part.into());
+        }
+        out.put(ffi::BH_STREAM_STDOUT, "x".into());
+        assert_eq!(out.attachments[0].data, b"abc");
+        assert_eq!((out.stdout(), out.streams.len()), (&b"x"[..], 1));
     }
 }

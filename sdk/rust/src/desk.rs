@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -17,6 +18,8 @@ use crate::serve::Server;
 
 type Answer = dyn Fn(&mut Asked<'_>) -> Result<Json, Fault> + Send + Sync;
 
+type Work = Box<dyn FnOnce() + Send>;
+
 struct Offer {
     _server: Server,
     answer: Box<Answer>,
@@ -31,7 +34,7 @@ struct Offer {
 /// let schema = object([("type", "object".into())]);
 /// let mut desk = Desk::new(session.runtime())?;
 /// desk.tool(session, Tool::new("hello", "Greets.", schema), |_| Ok(text_result("hello")))?;
-/// let serving = desk.spawn(1);
+/// let serving = desk.spawn(1)?;
 /// println!("{}", session.tool("hello", &object::<&str>([]))?.text());
 /// serving.stop();
 /// # Ok(())
@@ -111,7 +114,7 @@ impl Desk {
     /// Answers on this thread until [`Desk::stop`]; several threads may. Waits.
     ///
     /// # Errors
-    /// `forked`: this is the child of a fork.
+    /// `closed`: the runtime is closed, so nothing will be asked any more. `forked`: this is the child of a fork.
     pub fn run(&self) -> Result<(), Fault> {
         while let Some(event) = self.wait(|state| match state.stopped {
             true => Some(None),
@@ -130,16 +133,33 @@ impl Desk {
         self.queue.wake();
     }
 
-    /// Runs it on that many threads of its own (at least one), until it is stopped.
-    pub fn spawn(self, threads: usize) -> Serving {
-        let desk = Arc::new(self);
-        let run = |_| {
-            let desk = desk.clone();
-            // The only error is `forked`, and in the child of a fork this thread does not exist.
-            thread::spawn(move || drop(desk.run()))
-        };
-        let threads = (0..threads.max(1)).map(run).collect();
-        Serving { desk, threads }
+    /// Runs it on that many threads of its own (at least one), until it is stopped or its runtime closed.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED`: the system gives no more of them; those that had begun are stopped.
+    pub fn spawn(self, threads: usize) -> Result<Serving, Fault> {
+        self.spawn_by(threads, |work| thread::Builder::new().spawn(work))
+    }
+
+    fn spawn_by(
+        self,
+        threads: usize,
+        begin: impl Fn(Work) -> io::Result<thread::JoinHandle<()>>,
+    ) -> Result<Serving, Fault> {
+        let mut serving = Serving { desk: Arc::new(self), threads: Vec::new() };
+        for _ in 0..threads.max(1) {
+            let desk = serving.desk.clone();
+            // `closed` says that it is over; and in the child of a fork this thread does not exist.
+            match begin(Box::new(move || drop(desk.run()))) {
+                Ok(thread) => serving.threads.push(thread),
+                Err(e) => {
+                    serving.stop();
+                    let what = format!("no thread to answer on: {}", e);
+                    return Err(Fault::new(Code::RESOURCE_EXHAUSTED, "", what));
+                }
+            }
+        }
+        Ok(serving)
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {
@@ -203,12 +223,25 @@ impl Desk {
     fn answer(&self, mut event: Event) {
         let ask = match event.take_ask() {
             Some(ask) => ask,
-            None => return,
+            None => {
+                self.lock().open.remove(&event.id());
+                return;
+            }
         };
         let id = ask.id();
         let attachments = self.lock().take_attachments(id);
-        let args = Json::parse(event.text()).unwrap_or(Json::Null);
-        let mut asked = Asked { desk: self, ask, name: event.name().to_owned(), args, attachments };
+        let args = match Json::parse(&event.text()) {
+            Ok(args) => args,
+            Err(e) => {
+                let what = format!("a question's arguments: {}", e);
+                // Where nobody waits for it, nobody has to hear.
+                let _ = ask.fail(&Fault::new(Code::INTERNAL, "json", what));
+                self.lock().open.remove(&id);
+                return;
+            }
+        };
+        let name = event.name().into_owned();
+        let mut asked = Asked { desk: self, ask, name, args, attachments };
         let offer = &self.offers[event.tag() as usize];
         drop(event);
         let outcome = catch_unwind(AssertUnwindSafe(|| (offer.answer)(&mut asked)));
@@ -267,5 +300,47 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.desk.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inside::runtime;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn a_thread_that_cannot_begin_is_an_error_and_stops_the_others() {
+        let (runtime, _folder) = runtime("spawn");
+        let ended = Arc::new(AtomicUsize::new(0));
+        let begun = AtomicUsize::new(0);
+        let spawned = Desk::new(&runtime).unwrap().spawn_by(5, |work| {
+            if begun.fetch_add(1, Ordering::SeqCst) == 2 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let ended = ended.clone();
+            thread::Builder::new().spawn(move || {
+                work();
+                ended.fetch_add(1, Ordering::SeqCst);
+            })
+        });
+        assert_eq!(spawned.unwrap_err().code, Code::RESOURCE_EXHAUSTED);
+        assert_eq!((begun.into_inner(), ended.load(Ordering::SeqCst)), (3, 2));
+    }
+
+    #[test]
+    fn a_question_that_was_answered_is_forgotten() {
+        let (runtime, _folder) = runtime("forgotten");
+        let session = runtime.session("tests").unwrap();
+        let mut desk = Desk::new(&runtime).unwrap();
+        let tool = Tool::new("t", "x", object([("type", "object".into())]));
+        desk.tool(&session, tool, |_| Ok(crate::text_result("x"))).unwrap();
+        let serving = desk.spawn(2).unwrap();
+        for _ in 0..20 {
+            session.tool("t", &object::<&str>([])).unwrap();
+        }
+        let desk = serving.desk.clone();
+        serving.stop();
+        assert!(desk.lock().open.is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! Where everything that happens arrives, and one thing that happened.
 
+use std::borrow::Cow;
 use std::ptr::{null_mut, NonNull};
 use std::time::Duration;
 
@@ -28,7 +29,8 @@ impl Queue {
     /// limit), or somebody called [`Queue::wake`]. Waits.
     ///
     /// # Errors
-    /// `forked`: this is the child of a fork.
+    /// `closed`: the runtime is closed and all that it still had to say was taken. `forked`: this is the child
+    /// of a fork.
     pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Event>, Fault> {
         let mut out = null_mut();
         // SAFETY: the queue lives as long as `self`; the event becomes ours.
@@ -92,13 +94,13 @@ impl Event {
     }
 
     /// Of an attachment its name, of an ask what is asked for (a tool's name, `approval`).
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> Cow<'_, str> {
         let mut size = 0;
         unsafe { text_of(ffi::bh_event_name(self.as_ptr(), &mut size).cast(), size) }
     }
 
     /// An attachment's media type.
-    pub fn media_type(&self) -> &str {
+    pub fn media_type(&self) -> Cow<'_, str> {
         let mut size = 0;
         unsafe { text_of(ffi::bh_event_type(self.as_ptr(), &mut size).cast(), size) }
     }
@@ -112,10 +114,9 @@ impl Event {
         }
     }
 
-    /// The data as text: JSON, by kind. The host has checked that it is UTF-8; of what is not, only the
-    /// beginning is given.
-    pub fn text(&self) -> &str {
-        good_part(self.data())
+    /// The data as text: JSON, by kind. What is not UTF-8 stands in it as U+FFFD.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.data())
     }
 
     /// Why the run failed, where it did.
@@ -136,13 +137,6 @@ impl Event {
 
 /// # Safety
 /// `data` is NULL or good for `size` bytes as long as the answer is used.
-unsafe fn text_of<'a>(data: *const u8, size: usize) -> &'a str {
-    good_part(bytes_of(data, size))
-}
-
-fn good_part(bytes: &[u8]) -> &str {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => std::str::from_utf8(&bytes[..e.valid_up_to()]).unwrap_or(""),
-    }
+unsafe fn text_of<'a>(data: *const u8, size: usize) -> Cow<'a, str> {
+    String::from_utf8_lossy(bytes_of(data, size))
 }

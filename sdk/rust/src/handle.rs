@@ -80,3 +80,15 @@ macro_rules! handle {
     };
 }
 pub(crate) use handle;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_are_rounded_up_and_cut() {
+        let ms = |nanos| millis(Some(Duration::from_nanos(nanos)));
+        assert_eq!([ms(0), ms(1), ms(1_000_000), ms(1_000_001)], [0, 1, 1, 2]);
+        assert_eq!((millis(None), millis(Some(Duration::MAX))), (-1, i32::MAX));
+    }
+}

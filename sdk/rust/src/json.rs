@@ -15,7 +15,9 @@ use std::ops::Index;
 /// Deeper texts are refused, as the library refuses them.
 pub const DEPTH: usize = 128;
 
-/// A JSON value. Objects keep the order of their members.
+/// A JSON value. Objects keep the order of their members. One that a program nests itself, tens of
+/// thousands deep, overflows the stack where it is written, compared, copied or dropped; what is read
+/// ends at [`DEPTH`], and so does what the library accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`; also what looking for something that is not there gives.
@@ -24,6 +26,8 @@ pub enum Json {
     Bool(bool),
     /// A number without fraction and exponent that fits.
     Int(i64),
+    /// One that fits only here: above `i64::MAX`.
+    UInt(u64),
     /// Any other number. One that is not finite is written as `null`.
     Float(f64),
     /// A text.
@@ -78,17 +82,30 @@ impl Json {
             _ => None,
         }
     }
-    /// A whole number.
+    /// A whole number, also one that is written with a fraction or an exponent (`5.0`, `1e3`), as far as
+    /// such are exact: up to 2^53.
     pub fn as_i64(&self) -> Option<i64> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
             Json::Int(number) => Some(*number),
+            Json::Float(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
+                Some(*number as i64)
+            }
             _ => None,
+        }
+    }
+    /// A whole number that is not negative; otherwise as [`Json::as_i64`].
+    pub fn as_u64(&self) -> Option<u64> {
+        match self {
+            Json::UInt(number) => Some(*number),
+            _ => self.as_i64().and_then(|number| u64::try_from(number).ok()),
         }
     }
     /// Any number; whole ones beyond 2^53 lose their last digits.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Json::Int(number) => Some(*number as f64),
+            Json::UInt(number) => Some(*number as f64),
             Json::Float(number) => Some(*number),
             _ => None,
         }
@@ -143,6 +160,7 @@ impl fmt::Display for Json {
             Json::Null => f.write_str("null"),
             Json::Bool(value) => write!(f, "{}", value),
             Json::Int(number) => write!(f, "{}", number),
+            Json::UInt(number) => write!(f, "{}", number),
             Json::Float(number) if number.is_finite() => write!(f, "{:?}", number),
             Json::Float(_) => f.write_str("null"),
             Json::String(text) => write_text(f, text),
@@ -207,7 +225,7 @@ from! {
     u32, number => Json::Int(number.into());
     i64, number => Json::Int(number);
     f64, number => Json::Float(number);
-    u64, number => i64::try_from(number).map_or(Json::Float(number as f64), Json::Int);
+    u64, number => i64::try_from(number).map_or(Json::UInt(number), Json::Int);
     usize, number => Json::from(number as u64);
 }
 

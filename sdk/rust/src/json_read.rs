@@ -157,6 +157,9 @@ impl<'a> Reader<'a> {
             if let Ok(number) = text.parse::<i64>() {
                 return Ok(Json::Int(number));
             }
+            if let Ok(number) = text.parse::<u64>() {
+                return Ok(Json::UInt(number));
+            }
         }
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Json::Float(number)),

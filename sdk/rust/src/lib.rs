@@ -37,6 +37,8 @@ mod event;
 mod fault;
 pub mod ffi;
 mod handle;
+#[cfg(test)]
+mod inside;
 pub mod json;
 mod json_read;
 mod offer;

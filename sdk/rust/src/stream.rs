@@ -40,7 +40,7 @@ pub enum Piece {
 impl Piece {
     // None: a kind that a later library made up, or nothing for who reads a run.
     fn of(event: &Event) -> Option<Result<Piece, Fault>> {
-        let json = |make: fn(Json) -> Piece| match Json::parse(event.text()) {
+        let json = |make: fn(Json) -> Piece| match Json::parse(&event.text()) {
             Ok(value) => Ok(make(value)),
             Err(e) => Err(Fault::new(Code::INTERNAL, "json", format!("an event's data: {}", e))),
         };
@@ -70,7 +70,9 @@ struct Signal {
 
 #[derive(Default)]
 struct SignalState {
-    room: bool,
+    // How often there was room: each of several writers remembers what it has seen, and none takes it
+    // from the others.
+    rooms: u64,
     over: bool,
 }
 
@@ -140,14 +142,24 @@ impl Stream {
             if event.is_last() {
                 self.end();
             } else if event.kind() == ffi::BH_EVENT_ROOM {
-                self.signal.lock().room = true;
+                self.signal.lock().rooms += 1;
                 self.signal.changed.notify_all();
             }
-            if let Some(piece) = Piece::of(&event) {
-                return Some(piece);
+            let piece = Piece::of(&event);
+            self.heard(&piece);
+            if piece.is_some() {
+                return piece;
             }
         }
         None
+    }
+
+    // An error is the last piece, also one of an event that cannot be read.
+    fn heard(&mut self, piece: &Option<Result<Piece, Fault>>) {
+        if matches!(piece, Some(Err(_))) && !self.ended {
+            self.run.cancel();
+            self.end();
+        }
     }
 
     fn end(&mut self) {
@@ -254,16 +266,16 @@ impl io::Write for Input {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         loop {
             // Before sending: what makes room afterwards must not be missed.
-            self.signal.lock().room = false;
+            let seen = self.signal.lock().rooms;
             let taken = self.sender.send(data).map_err(broken)?;
             if taken > 0 || data.is_empty() {
                 return Ok(taken);
             }
             let mut state = self.signal.lock();
-            while !state.room && !state.over {
+            while state.rooms == seen && !state.over {
                 state = self.signal.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
-            if !state.room {
+            if state.rooms == seen {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
         }
@@ -287,5 +299,31 @@ impl Drop for Input {
     fn drop(&mut self) {
         // It fails only where the run has announced no input, or is over.
         let _ = self.sender.send_end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inside::{runtime, LONG};
+
+    #[test]
+    fn an_event_that_cannot_be_read_is_the_end() {
+        let (runtime, _folder) = runtime("unreadable");
+        let session = runtime.operator().unwrap();
+        let request = Request::new("log.follow", &Json::Object(Vec::new())).unwrap();
+        let mut stream = session.open(&request).unwrap();
+        stream.heard(&Some(Ok(Piece::Room)));
+        assert!(!stream.is_over());
+        stream.heard(&Some(Err(Fault::new(Code::INTERNAL, "json", "an event's data"))));
+        assert!(stream.is_over() && stream.next().is_none());
+        // It was cancelled, and not for being dropped.
+        while let Some(event) = stream.queue.next(Some(LONG)).unwrap() {
+            if let Some(fault) = event.fault() {
+                assert_eq!(fault.code, Code::CANCELLED);
+                return;
+            }
+        }
+        panic!("it goes on");
     }
 }

@@ -235,7 +235,7 @@ fn one_queue_serves_many_runs_and_run_here() {
         assert!(event.time_ns() > 0 && event.id() == 0);
         if event.is_last() {
             assert_eq!(event.kind(), BH_EVENT_RESULT);
-            assert!(Json::parse(event.text()).unwrap()["count"].as_i64().unwrap() > 0);
+            assert!(Json::parse(&event.text()).unwrap()["count"].as_i64().unwrap() > 0);
             ended.push(event.tag());
         }
     }
@@ -269,11 +269,65 @@ fn an_attachment_of_a_tool_comes_whole() {
         Ok(object([("content", Json::Array(vec![named("blob"), named("empty")]))]))
     })
     .unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     let done = place.session.tool("give", &nothing()).unwrap();
     assert_eq!(done.attachments.len(), 2);
     assert!(done.attachments[0].data == bytes);
     assert_eq!(done.attachments[0].media_type, "application/x-blob");
     assert_eq!((done.attachments[1].name.as_str(), done.attachments[1].data.len()), ("empty", 0));
     serving.stop();
+}
+
+#[test]
+fn writers_beside_each_other_all_come_to_an_end() {
+    let place = Place::new();
+    let cat = place.exec(&["sh", "-c", "cat >/dev/null"]);
+    let request = Request::new("sandbox.exec", &cat).unwrap().input().unwrap();
+    let run = place.session.open(&request).unwrap();
+    let (told, heard) = std::sync::mpsc::channel();
+    let canceller = run.canceller();
+    let mut writers = Vec::new();
+    for size in [3_000_000, 1_000, 70_000, 200_000] {
+        let (mut input, told) = (run.input(), told.clone());
+        writers.push(thread::spawn(move || {
+            let block = vec![1; size];
+            let mut left = 6_000_000;
+            while left > 0 {
+                let now = left.min(size);
+                input.write_all(&block[..now]).unwrap();
+                left -= now;
+            }
+            told.send(()).unwrap();
+            // Dropped, it would end the input of the others.
+            input
+        }));
+    }
+    let reader = thread::spawn(move || run.finish());
+    for _ in 0..4 {
+        if heard.recv_timeout(PATIENCE).is_err() {
+            canceller.cancel();
+            panic!("a writer waits for room that there is");
+        }
+    }
+    drop(writers.into_iter().map(|w| w.join().unwrap()).collect::<Vec<_>>());
+    reader.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_run_that_is_dropped_ends_though_others_hold_its_handle() {
+    let place = Place::new();
+    let queue = place.runtime().queue().unwrap();
+    let follow = Request::new("log.follow", &nothing()).unwrap();
+    let session = place.runtime().operator().unwrap();
+    let run = session.start(&follow, &queue, 1).unwrap();
+    let canceller = run.canceller();
+    drop(run);
+    loop {
+        let event = queue.next(Some(PATIENCE)).unwrap().expect("its end");
+        if event.is_last() {
+            assert_eq!(event.fault().unwrap().code, Code::CANCELLED);
+            break;
+        }
+    }
+    canceller.cancel();
 }

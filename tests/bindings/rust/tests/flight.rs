@@ -52,7 +52,7 @@ fn a_thousand_calls_of_an_own_tool_wait_at_once() {
     let mut held: Vec<(i64, Ask)> = Vec::new();
     while held.len() < RUNS as usize {
         let mut event = asks.next(Some(PATIENCE)).unwrap().expect("an ask");
-        let n = Json::parse(event.text()).unwrap()["n"].as_i64().unwrap();
+        let n = Json::parse(&event.text()).unwrap()["n"].as_i64().unwrap();
         held.push((n, event.take_ask().unwrap()));
     }
     assert!(queue.next(Some(Duration::ZERO)).unwrap().is_none());
@@ -63,7 +63,7 @@ fn a_thousand_calls_of_an_own_tool_wait_at_once() {
     while ended.len() < RUNS as usize {
         let event = queue.next(Some(PATIENCE)).unwrap().expect("an end");
         assert_eq!(event.kind(), BH_EVENT_RESULT);
-        let said = Json::parse(event.text()).unwrap();
+        let said = Json::parse(&event.text()).unwrap();
         let n = said["content"][0]["text"].as_str().unwrap().parse::<u64>().unwrap();
         assert_eq!(event.tag(), n);
         assert!(ended.insert(n), "{} ended twice", n);
@@ -86,7 +86,7 @@ fn feed(run: &mut Run, n: u64) {
 fn one_ended(queue: &Queue) -> u64 {
     let event = queue.next(Some(PATIENCE)).unwrap().expect("an end");
     assert_eq!(event.kind(), BH_EVENT_RESULT, "{:?}", event.fault());
-    let result = Json::parse(event.text()).unwrap();
+    let result = Json::parse(&event.text()).unwrap();
     assert_eq!(result["path"].as_str(), Some(format!("flight/{}", event.tag()).as_str()));
     event.tag()
 }

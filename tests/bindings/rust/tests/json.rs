@@ -14,6 +14,8 @@ fn what_is_read_is_written_again() {
         "-1",
         "9223372036854775807",
         "-9223372036854775808",
+        "9223372036854775808",
+        "18446744073709551615",
         "1.5",
         "-0.0",
         "\"\"",
@@ -53,7 +55,7 @@ fn every_character_comes_back() {
 #[test]
 fn numbers_keep_their_value() {
     assert_eq!(Json::parse("12").unwrap().as_i64(), Some(12));
-    assert_eq!(Json::parse("12.0").unwrap().as_i64(), None);
+    assert_eq!(Json::parse("12.0").unwrap().as_i64(), Some(12));
     assert_eq!(Json::parse("12").unwrap().as_f64(), Some(12.0));
     assert_eq!(Json::parse("1e3").unwrap().as_f64(), Some(1000.0));
     assert_eq!(Json::parse("-2.5E-1").unwrap().as_f64(), Some(-0.25));
@@ -67,6 +69,7 @@ fn numbers_keep_their_value() {
     assert_eq!(Json::from(f64::NAN).to_string(), "null");
     assert_eq!(Json::from(f64::NEG_INFINITY).to_string(), "null");
     assert_eq!(Json::from(u64::MAX).as_i64(), None);
+    assert_eq!(Json::from(u64::MAX).to_string(), "18446744073709551615");
 }
 
 #[test]
@@ -153,4 +156,18 @@ fn looking_never_panics() {
     assert_eq!(json.members().len(), 1);
     assert_eq!(json["a"].as_str(), None);
     assert_eq!(Json::from(None::<i64>), Json::Null);
+}
+
+#[test]
+fn whole_numbers_are_whole_however_they_are_written() {
+    let read = |text: &str| Json::parse(text).unwrap();
+    for (text, number) in [("5", 5), ("5.0", 5), ("1e3", 1000), ("-0.0", 0), ("-2e0", -2)] {
+        assert_eq!(read(text).as_i64(), Some(number), "{}", text);
+    }
+    for text in ["5.5", "1e300", "9007199254740993.0e3", "18446744073709551615", "\"5\""] {
+        assert_eq!(read(text).as_i64(), None, "{}", text);
+    }
+    assert_eq!(read("18446744073709551615").as_u64(), Some(u64::MAX));
+    assert_eq!((read("7.0").as_u64(), read("-1").as_u64()), (Some(7), None));
+    assert_eq!(read("18446744073709551616"), Json::Float(18446744073709551616.0));
 }

@@ -31,7 +31,7 @@ fn a_tool_is_listed_called_and_gone_with_its_desk() {
     })
     .unwrap();
     desk.tool(&place.session, tool("sorry"), |_| Ok(error_result("not today"))).unwrap();
-    let serving = desk.spawn(2);
+    let serving = desk.spawn(2).unwrap();
     let listed = place.session.call("tool.list", &nothing()).unwrap().items;
     let entry = listed.iter().find(|item| item["name"].as_str() == Some("twice")).unwrap();
     assert_eq!(entry["title"].as_str(), Some("Twice"));
@@ -76,7 +76,7 @@ fn a_panic_in_a_tool_is_a_fault_and_the_desk_goes_on() {
         _ => Ok(text_result("fine")),
     })
     .unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     for (how, said) in [
         ("text", "bug panicked: a mistake"),
         ("format", "bug panicked: 2 mistake"),
@@ -105,7 +105,7 @@ fn a_tool_says_why_it_could_not() {
         deep = Json::from(vec![deep]);
     }
     desk.tool(&place.session, tool("deep"), move |_| Ok(deep.clone())).unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     let fault = fails(place.session.tool("no", &nothing()), BH_UNAVAILABLE, "unanswered");
     assert!(fault.message.contains("the oracle sleeps"));
     for name in ["wrong", "deep"] {
@@ -126,7 +126,7 @@ fn a_tool_streams_and_waits_for_a_slow_reader() {
     })
     .unwrap();
     desk.tool(&place.session, tool("quick"), |_| Ok(text_result("quick"))).unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     let run = place.session.open(&call_of("flood")).unwrap();
     thread::sleep(Duration::from_millis(100));
     assert_eq!(run.finish().unwrap().data().len(), total);
@@ -150,7 +150,7 @@ fn many_floods_on_many_threads_keep_their_bytes_apart() {
         Ok(text_result(n.to_string()))
     })
     .unwrap();
-    let serving = desk.spawn(4);
+    let serving = desk.spawn(4).unwrap();
     thread::scope(|scope| {
         for n in 0..8u8 {
             let session = &place.session;
@@ -182,7 +182,7 @@ fn a_cancelled_caller_is_noticed() {
     })
     .unwrap();
     desk.tool(&place.session, tool("quick"), |_| Ok(text_result("quick"))).unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     let run = place.session.open(&call_of("slow")).unwrap();
     began.recv_timeout(PATIENCE).unwrap();
     // Waits behind the slow one; cancelled before its turn, it is never begun.
@@ -211,7 +211,7 @@ fn attachments_come_before_the_question() {
     })
     .unwrap();
     desk.tool(&place.session, tool("none"), |_| Ok(text_result("none"))).unwrap();
-    let serving = desk.spawn(2);
+    let serving = desk.spawn(2).unwrap();
     let with = |name| {
         let request = call_of(name).attach("a", "text/plain", b"xyz")?;
         let request = request.attach("b", "x/y", &vec![1; 5 << 20])?;
@@ -238,7 +238,7 @@ fn a_lent_session_calls_with_the_callers_rights() {
     })
     .unwrap();
     desk.tool(&place.session, tool("inner"), |_| Ok(text_result("inner, "))).unwrap();
-    let serving = desk.spawn(2);
+    let serving = desk.spawn(2).unwrap();
     assert_eq!(place.session.tool("outer", &nothing()).unwrap().text(), "inner, inside\n");
     serving.stop();
 }
@@ -255,7 +255,7 @@ fn stop_ends_all_threads_and_open_asks_fail() {
         Ok(text_result("done"))
     })
     .unwrap();
-    let serving = desk.spawn(1);
+    let serving = desk.spawn(1).unwrap();
     let first = place.session.open(&call_of("held")).unwrap();
     gate.wait();
     let second = place.session.open(&call_of("held")).unwrap();
@@ -281,7 +281,7 @@ fn dropped_in_any_order_nothing_hangs() {
             Ok(Json::Null)
         })
         .unwrap();
-        let serving = desk.spawn(2);
+        let serving = desk.spawn(2).unwrap();
         let mut run = place.session.open(&call_of("wait")).unwrap();
         until("the tool", || flag.load(Ordering::SeqCst));
         match order {
@@ -322,7 +322,7 @@ fn the_handles_answer_without_a_desk() {
     let server = place.session.serve(&offer, &queue, 3).unwrap();
     let run = place.session.start(&call_of("raw"), &queue, 4).unwrap();
     let mut event = queue.next(Some(PATIENCE)).unwrap().unwrap();
-    assert_eq!((event.kind(), event.tag(), event.name()), (BH_EVENT_ASK, 3, "raw"));
+    assert_eq!((event.kind(), event.tag(), &*event.name()), (BH_EVENT_ASK, 3, "raw"));
     let mut ask = event.take_ask().unwrap();
     assert!(event.take_ask().is_none());
     assert_eq!(ask.id(), event.id());

@@ -155,8 +155,35 @@ fn after_close_everything_says_closed() {
     ] {
         assert_eq!(done.expect_err(what).reason(), "closed", "{}", what);
     }
-    assert!(queue.next(Some(Duration::ZERO)).unwrap().is_none());
+    bindings_rust::fails(queue.next(None), BH_FAILED_PRECONDITION, "closed");
     place.runtime().close(0).unwrap();
+}
+
+#[test]
+fn closing_ends_who_waits_on_a_queue_or_a_desk() {
+    let place = Place::new();
+    let queue = place.runtime().queue().unwrap();
+    let tool = Tool::new("t", "x", bindings_rust::any_object());
+    let mut desk = Desk::new(place.runtime()).unwrap();
+    desk.tool(&place.session, tool, |_| Ok(text_result("x"))).unwrap();
+    let ended = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let waits = || {
+            bindings_rust::fails(queue.next(None), BH_FAILED_PRECONDITION, "closed");
+            ended.fetch_add(1, Ordering::SeqCst);
+        };
+        let answers = || {
+            bindings_rust::fails(desk.run(), BH_FAILED_PRECONDITION, "closed");
+            ended.fetch_add(1, Ordering::SeqCst);
+        };
+        scope.spawn(waits);
+        scope.spawn(waits);
+        scope.spawn(answers);
+        scope.spawn(answers);
+        assert_eq!(place.session.tool("t", &nothing()).unwrap().text(), "x");
+        place.runtime().close(20_000).unwrap();
+        bindings_rust::until("all have ended", || ended.load(Ordering::SeqCst) == 4);
+    });
 }
 
 extern "C" {

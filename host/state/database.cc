@@ -14,10 +14,8 @@ namespace bh {
 namespace {
 
 constexpr int kBusyMs = 10'000;
-// Pages in the write-ahead log: how many make it go into the database, and up to how many may be
-// left in it at the end, for the next process to read.
-constexpr int kLogPages = 1000;
-constexpr int kLogPagesLeft = 64;
+// How much of the write-ahead log may be left at the end, for the next process to read: 64 pages.
+constexpr sqlite3_int64 kLogLeft = 64 * (4096 + 24);
 
 bool out_of_room(int number) {
   return number == ENOSPC || number == EDQUOT || number == EFBIG;
@@ -27,6 +25,13 @@ bool out_of_room(int number) {
 void take_pages_singly() {
   static const int once = sqlite3_config(SQLITE_CONFIG_PAGECACHE, nullptr, 0, 0);
   (void)once;
+}
+
+// The write-ahead log as SQLite holds it; null where it has not opened it.
+sqlite3_file* log_of(sqlite3* db) {
+  sqlite3_file* log = nullptr;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return nullptr;
+  return log != nullptr && log->pMethods != nullptr ? log : nullptr;
 }
 
 }  // namespace
@@ -100,22 +105,30 @@ void Database::close() {
   std::lock_guard lock(mutex_);
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   statements_.clear();
-  // Emptying the log waits for the disk three times, which is most of what a short command writes.
-  if (!kept_ && log_pages_ < kLogPagesLeft) {
-    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (kept_) {
+    // SQLite would do it only if we are the last to close, and who is last may have no reason to.
+    (void)sqlite3_wal_checkpoint_v2(db_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  } else {
+    // Emptying the log waits for the disk three times, which is most of what a short command writes.
+    sqlite3_file* log = log_of(db_);
+    sqlite3_int64 size = 0;
+    if (log != nullptr && log->pMethods->xFileSize(log, &size) == SQLITE_OK && size <= kLogLeft) {
+      sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    }
   }
   sqlite3_close(db_);
   db_ = nullptr;
   kept_ = false;
 }
 
-// In the place of SQLite's own such hook, which tells nobody how long the log is.
-int Database::grown(void* self, sqlite3* db, const char* name, int pages) {
-  static_cast<Database*>(self)->log_pages_ = pages;
-  if (pages >= kLogPages) {
-    (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  }
-  return SQLITE_OK;
+// Once the log is on the disk, so is what others wrote to it before: frames count up to the first bad
+// one. Not by PRAGMA synchronous, which cannot change in a transaction, where its worth comes out.
+Result<void> Database::keep() {
+  kept_ = true;
+  sqlite3_file* log = log_of(db_);
+  const int code = log != nullptr ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) : SQLITE_OK;
+  if (code != SQLITE_OK) return failed(code);
+  return {};
 }
 
 Result<void> Database::open() {
@@ -141,8 +154,6 @@ Result<void> Database::open() {
     done = failed(code);
   } else {
     sqlite3_busy_timeout(db_, kBusyMs);
-    log_pages_ = 0;
-    sqlite3_wal_hook(db_, &Database::grown, this);
     done = migrate();
   }
   if (!done) {
@@ -158,8 +169,7 @@ Result<void> Database::migrate() {
     if (code != SQLITE_OK) return failed(code);
     return {};
   };
-  // What is written is safe from the end of the process at once, from that of the machine soon: see
-  // Worth.
+  // What is written is safe from the end of the process at once; from that of the machine by keep().
   BH_TRY(exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
               "PRAGMA journal_size_limit=1048576; PRAGMA trusted_schema=OFF"));
   sqlite3_stmt* statement = nullptr;
@@ -178,13 +188,13 @@ Result<void> Database::migrate() {
                 {{"file", path()}, {"remedy", "use that version, or another data_root"}});
   }
   for (; version < known; version++) {
-    kept_ = true;
     auto done = exec("BEGIN IMMEDIATE;" + std::string(kSchemaSteps[version]) +
                      "PRAGMA user_version=" + std::to_string(version + 1) + ";COMMIT");
     if (!done) {
       (void)exec("ROLLBACK");
       return done;
     }
+    BH_TRY(keep());
   }
   return {};
 }
@@ -290,8 +300,8 @@ std::int64_t Database::Turn::changed() const { return sqlite3_changes64(db_->db_
 Result<void> Database::Turn::commit(Worth worth) {
   auto done = db_->run("COMMIT", nullptr, 0);
   if (!done) return tl::unexpected(std::move(done).error());
-  if (worth == Worth::kKept && sqlite3_total_changes64(db_->db_) != changes_) db_->kept_ = true;
-  return {};
+  if (worth == Worth::kPassing || sqlite3_total_changes64(db_->db_) == changes_) return {};
+  return db_->keep();
 }
 
 }  // namespace bh

@@ -39,8 +39,9 @@ class DbRow {
 using DbRows = std::vector<DbRow>;
 
 // What a transaction wrote: kept, or of worth only to processes that live (who uses what just now).
-// Both outlive the process. Into the database's own file, past a crash of the machine, the one goes
-// when the last process closes it at the latest, the other may wait for more.
+// Both outlive the process. What is kept is on the disk, past a crash of the machine, when commit()
+// returns, and in the database's own file when its writer closes it (unless somebody reads an older
+// state just then: when the next one writes what is kept); the other may wait for more.
 enum class Worth { kKept, kPassing };
 
 // All [any]. Errors of every function: FAILED_PRECONDITION state_newer (made by a later version) and
@@ -93,14 +94,13 @@ class Database {
   Result<DbRows> run(const char* sql, const DbValue* values, std::size_t count);
   Result<sqlite3_stmt*> prepared(const char* sql);
   Failure failed(int code);
-  static int grown(void* self, sqlite3* db, const char* name, int pages);
+  Result<void> keep();
 
   const DataRoot& root_;
   std::mutex mutex_;
   pid_t pid_ = 0;
   sqlite3* db_ = nullptr;
   bool kept_ = false;  // something was written that must not wait
-  int log_pages_ = 0;  // how long the write-ahead log is
   std::map<const char*, sqlite3_stmt*> statements_;
 };
 

@@ -18,7 +18,9 @@ Known* page() {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  if (::madvise(at, size, MADV_WIPEONFORK) == 0) return new (at) Known(0);
+  // Emulators of a kernel take advice that they do not know, and do nothing.
+  const bool takes_any = ::madvise(at, size, -1) == 0;
+  if (!takes_any && ::madvise(at, size, MADV_WIPEONFORK) == 0) return new (at) Known(0);
   ::munmap(at, size);
   return nullptr;
 }

@@ -20,6 +20,15 @@ inline void spin_pause() {
 #endif
 }
 
+// More than one that the calling thread may run on: those it was kept from (taskset, a cpuset) do not
+// help.
+inline bool several_processors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set) > 1;
+  // There are more than such a set can tell.
+  return std::thread::hardware_concurrency() > 1;
+}
+
 // For a mutex that is held for less time than it takes to sleep until it is free.
 inline std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
   for (int i = 0; i < 50; i++) {
@@ -56,7 +65,7 @@ class Patience {
  private:
   // With one core nothing comes while we spin.
   static bool several_cores() {
-    static const bool several = std::thread::hardware_concurrency() > 1;
+    static const bool several = several_processors();
     return several;
   }
   // Longer than two threads take that wake each other from sleep, so that they come out of that; and as

@@ -60,11 +60,9 @@ Status complete(sdk::Call& call, bool remembered, Tools& tools) {
     tools.features = std::move(*features);
   }
   tools.own = own_files(call, tools.helper);
-  tools.init = isolation::sealed_copy(tools.helper);
-  if (!tools.init) {
-    return failure(BH_FAILED_PRECONDITION, "the helper program cannot be copied into memory",
-                   "memory_file", {}, "allow memory files (memfd_create)");
-  }
+  auto init = isolation::sealed_copy(tools.helper);
+  if (!init) return std::move(init).failure();
+  tools.init = std::move(*init);
   auto filter = isolation::seccomp_program();
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);

@@ -2,11 +2,15 @@
 #include <bulkhead/sdk/isolation/aliases.hpp>
 #include <bulkhead/sdk/isolation/cgroup.hpp>
 #include <bulkhead/sdk/isolation/environment.hpp>
+#include <bulkhead/sdk/isolation/launch.hpp>
 #include <bulkhead/sdk/isolation/launch_job.hpp>
 #include <bulkhead/sdk/isolation/profile.hpp>
+#include <thread>
 
 #include "support/catch.h"
 #include "support/sandboxes.h"
+#include "support/skip.h"
+#include "support/syscall_answer.h"
 
 using namespace bh_test;
 namespace isolation = bulkhead::sdk::isolation;
@@ -180,4 +184,48 @@ TEST_CASE("a profile's limits and the command's: the tighter one holds") {
   CHECK(*profile->limits.cpu == 0.5);
   CHECK(*profile->limits.pids == 3);
   CHECK_FALSE(profile->limits.memory_bytes);
+}
+
+TEST_CASE("a helper program is copied and sealed, also where files are not copied inside the kernel") {
+  char name[] = "/tmp/bh-parts-XXXXXX";
+  isolation::Fd file(::mkstemp(name));
+  REQUIRE(file);
+  std::string bytes;
+  for (int i = 0; i < 50'000; i++) bytes += std::to_string(i);
+  REQUIRE(isolation::write_all(file.get(), bytes));
+  for (const int error : {0, EINVAL, ENOSYS}) {
+    CAPTURE(error);
+    bool filtered = true;
+    isolation::Fd copy;
+    // In a thread of its own, since the filter stays.
+    std::thread([&] {
+      if (error != 0) filtered = answer_syscall(SYS_sendfile, error);
+      if (auto made = isolation::sealed_copy(name)) copy = std::move(*made);
+    }).join();
+    if (!filtered) BH_SKIP("system calls cannot be filtered here");
+    REQUIRE(copy);
+    std::string back(bytes.size() + 1, '\0');
+    const ssize_t n = ::pread(copy.get(), back.data(), back.size(), 0);
+    REQUIRE(n == static_cast<ssize_t>(bytes.size()));
+    back.resize(bytes.size());
+    CHECK(back == bytes);
+    CHECK(::pwrite(copy.get(), "x", 1, 0) < 0);
+    CHECK(::ftruncate(copy.get(), 1) < 0);
+    CHECK(::fcntl(copy.get(), F_GET_SEALS) ==
+          (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE));
+  }
+
+  // At the limit it is taken, above it is told.
+  const auto most = static_cast<off_t>(isolation::kMostProgram);
+  REQUIRE(::ftruncate(file.get(), most) == 0);
+  CHECK(isolation::sealed_copy(name));
+  REQUIRE(::ftruncate(file.get(), most + 1) == 0);
+  auto large = isolation::sealed_copy(name);
+  REQUIRE_FALSE(large);
+  CHECK(large.failure().code() == BH_RESOURCE_EXHAUSTED);
+  CHECK(large.failure().details().find("\"too_large\"") != std::string::npos);
+  ::unlink(name);
+  auto none = isolation::sealed_copy(name);
+  REQUIRE_FALSE(none);
+  CHECK(none.failure().details().find("\"memory_file\"") != std::string::npos);
 }

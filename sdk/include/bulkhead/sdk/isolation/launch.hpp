@@ -10,6 +10,7 @@
 #include <sys/sendfile.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -37,18 +38,53 @@ inline std::string helper_path(const void* symbol, const std::string& name,
   return {};
 }
 
+constexpr size_t kMostProgram = size_t{64} << 20;
+
+// What is left of one file, to the end of the other; errno tells why not. EFBIG: over kMostProgram.
+inline bool copy_program(int from, int to) {
+  // From file to file inside the kernel: through a buffer of ours it takes five times as long. Not
+  // every file system and sandbox lets that be done.
+  bool inside = true;
+  std::vector<char> buffer;
+  for (size_t total = 0; total <= kMostProgram;) {
+    const size_t most = kMostProgram + 1 - total;
+    ssize_t n = 0;
+    if (inside) {
+      n = ::sendfile(to, from, nullptr, most);
+    } else {
+      buffer.resize(size_t{64} << 10);
+      n = ::read(from, buffer.data(), std::min(most, buffer.size()));
+      if (n > 0 && !write_all(to, {buffer.data(), static_cast<size_t>(n)})) return false;
+    }
+    if (n == 0) return true;
+    if (n > 0) {
+      total += static_cast<size_t>(n);
+    } else if (inside && (errno == EINVAL || errno == ENOSYS)) {
+      inside = false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  errno = EFBIG;
+  return false;
+}
+
 // The program as a sealed memory file: run from there inside a sandbox, it cannot be reached on
-// disk through /proc/PID/exe.
-inline Fd sealed_copy(const std::string& program) {
+// disk through /proc/PID/exe. RESOURCE_EXHAUSTED too_large; FAILED_PRECONDITION memory_file.
+inline Result<Fd> sealed_copy(const std::string& program) {
   const Fd from(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
   Fd fd = from ? memory_file("bulkhead-init", "") : Fd();
-  // From file to file inside the kernel: through a buffer of ours it takes five times as long.
-  for (ssize_t n = 1; fd && n != 0;) {
-    n = ::sendfile(fd.get(), from.get(), nullptr, size_t{64} << 20);
-    if (n < 0 && errno != EINTR) fd.reset();
+  if (fd && copy_program(from.get(), fd.get()) && seal(fd.get())) return fd;
+  if (errno == EFBIG) {
+    JsonObject details;
+    details.text("reason", "too_large").number("limit", static_cast<int64_t>(kMostProgram));
+    details.text("remedy", "install it again");
+    return Failure(BH_RESOURCE_EXHAUSTED,
+                   "the helper program " + program + " has more than 64 MiB", details.str());
   }
-  if (fd && !seal(fd.get())) fd.reset();
-  return fd;
+  return failure(BH_FAILED_PRECONDITION,
+                 "the helper program " + program + " cannot be copied into memory: " + std::strerror(errno),
+                 "memory_file", {}, "allow memory files (memfd_create)");
 }
 
 // Another open file on the same memory file, with a position of its own.

@@ -36,7 +36,8 @@ extern "C" BH_API bh_status bh_mcp_serve(bh_runtime* rt, const char* session, si
   if (rt == nullptr || !is_open(in) || !is_open(out) || (stop != -1 && !is_open(stop))) {
     return BH_INVALID_ARGUMENT;
   }
-  // Opened once to see whether it can be: this one's fault is the library's own, and can be handed on.
+  // Opened once to see whether it can be: this one's fault is the library's own, and can be handed
+  // on.
   bh_session* tried = nullptr;
   if (bh_status st = bh_session_new(rt, session, session_len, &tried, f); st != BH_OK) return st;
   bh_session_free(tried);

@@ -9,7 +9,8 @@ Fault Embedder::open(const bulkhead::Runtime& runtime, std::string_view session_
   // Without one nothing would ever say that an answer is there.
   if (out.queue_.fd() >= 0) return {};
   return Fault(BH_RESOURCE_EXHAUSTED,
-               "no file descriptor is left for the queue; close some, or raise the limit of open files",
+               "no file descriptor is left for the queue; close some, or raise the limit of open "
+               "files",
                R"({"reason":"descriptors"})");
 }
 

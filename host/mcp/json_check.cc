@@ -18,8 +18,8 @@ bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 bool hex(char c) { return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// The first kilobyte from where it stands, so that an ordinary message needs no heap; after that the
-// heap, which takes back what a growing vector leaves.
+// The first kilobyte from where it stands, so that an ordinary message needs no heap; after that
+// the heap, which takes back what a growing vector leaves.
 class FirstKilobyte : public std::pmr::memory_resource {
   void* do_allocate(size_t bytes, size_t alignment) override {
     void* at = space_.data() + used_;
@@ -31,7 +31,8 @@ class FirstKilobyte : public std::pmr::memory_resource {
     return at;
   }
   void do_deallocate(void* at, size_t bytes, size_t alignment) override {
-    if (std::less<void*>()(at, space_.data()) || !std::less<void*>()(at, space_.data() + space_.size())) {
+    const std::less<void*> before;
+    if (before(at, space_.data()) || !before(at, space_.data() + space_.size())) {
       std::pmr::new_delete_resource()->deallocate(at, bytes, alignment);
     }
   }
@@ -254,7 +255,7 @@ class Checker {
   std::optional<JsonFlaw> soft_;
   FirstKilobyte memory_;
   std::pmr::vector<Open> open_{&memory_};
-  std::vector<bool> deeper_;  // whether each level below max_depth_ is an object: a bit, not a record
+  std::vector<bool> deeper_;  // which levels below max_depth_ are objects: a bit, not a record
   std::pmr::vector<std::string_view> keys_{&memory_};
 };
 

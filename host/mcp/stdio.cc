@@ -52,8 +52,8 @@ class ServedFds {
   }
   static Fault lacking() {
     return Fault(BH_RESOURCE_EXHAUSTED,
-                 "stdin and stdout cannot be put out of reach: no file descriptor is left; close some, or "
-                 "raise the limit of open files",
+                 "stdin and stdout cannot be put out of reach: no file descriptor is left; close "
+                 "some, or raise the limit of open files",
                  R"({"reason":"descriptors"})");
   }
 

@@ -30,9 +30,9 @@ struct ServeOptions {
 bool serve_stdio(const ServeOptions& options);
 
 // The same over a session of `runtime`; stop_fd as in ServeOptions. `session_config`:
-// {"persona":NAME} or {"operator":true}. Where it serves fds 0 and 1 these are put out of reach first
-// (0 becomes empty, 1 becomes fd 2), so that no library and no child can read or write between the
-// messages. A fault where it could not begin; all_ended: as serve_stdio() says. [blocking]
+// {"persona":NAME} or {"operator":true}. Where it serves fds 0 and 1 these are put out of reach
+// first (0 becomes empty, 1 becomes fd 2), so that no library and no child can read or write
+// between the messages. A fault where it could not begin; all_ended: as serve_stdio() says. [blocking]
 Fault serve_session(const bulkhead::Runtime& runtime, const std::string& session_config, int in_fd,
                     int out_fd, int stop_fd, bool& all_ended);
 

@@ -94,8 +94,10 @@ TEST_CASE("walls: hidden keys, other people's files and hidden folders stay clos
     // Root's own files, which the kernel would show to the host.
     if (::geteuid() == 0 && exists("/etc/shadow")) {
       const Filed did = files.read("/etc/shadow");
-      CHECK(did.status == BH_PERMISSION_DENIED);
-      CHECK(did.reason == "file_denied");
+      CAPTURE(did.reason);
+      CHECK(did.data.empty());
+      // Where ids cannot be mapped (a root that is an overlay) it is masked, by a device.
+      CHECK((did.reason == "file_denied" || did.reason == "not_a_file"));
     }
     CHECK(files.write("/etc/bulkhead-test", "x").reason == "read_only");
     CHECK(files.set_access("/etc/passwd", 0666).status == BH_PERMISSION_DENIED);

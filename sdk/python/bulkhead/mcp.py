@@ -1,6 +1,7 @@
 """The MCP server of the program `bulkhead mcp`, in this process: its clients see the tools of the
 plugins and those that were defined with @session.tool."""
 import os
+import sys
 import threading
 from ctypes import CDLL, POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_void_p
 from typing import Any, List, Optional, Tuple
@@ -53,6 +54,9 @@ def serve(session: Session, in_fd: int = 0, out_fd: int = 1) -> None:
     runtime = session._runtime.raw
     library = _library()
     lib = session._lib
+    for stream in (sys.stdout, sys.stderr):  # what was printed until now goes where it was meant to go
+        if stream is not None:
+            stream.flush()
     stop_read, stop_write = os.pipe()
     ended: List[Tuple[int, Any]] = []
     config = L.packed(L.dumps({"operator": True} if session.name == "operator" else

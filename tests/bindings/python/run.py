@@ -39,7 +39,8 @@ def main():
         return 1
     stage = os.path.join(BUILD, "bindings", "python")
     os.makedirs(stage, exist_ok=True)
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("BH_", "XDG_"))}
+    # As a user's: what a shell sets for its own Pythons (PYTHONUNBUFFERED) would hide what buffers do.
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("BH_", "XDG_", "PYTHON"))}
     env.update(PYTHONPATH=os.path.join(TOP, "sdk", "python"), PYTHONDONTWRITEBYTECODE="1",
                BULKHEAD_LIBRARY=os.path.join(BUILD, "lib", "libbulkhead.so"), BH_STAGE=stage, BH_TOP=TOP)
     passed = failed = skipped = 0

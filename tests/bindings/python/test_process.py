@@ -78,7 +78,7 @@ class Processes(Place):
                 try:
                     session.call("tool.list")
                 except bulkhead.FailedPrecondition as error:
-                    sys.stderr.write(str(error))
+                    print(error, file=sys.stderr, flush=True)
                     code = 7
                 del session, box
                 os._exit(code)

@@ -11,7 +11,7 @@ from report import add_catch, add_script
 # The rooms whose threads talk to each other: what ThreadSanitizer is for.
 TSAN_ROOMS = ["core", "loader"]
 PROGRAM_LIMIT = 600  # seconds; a test's TIMEOUT property goes before
-FUZZ_SECONDS = 20  # each target
+FUZZ_SECONDS = 10  # each target
 
 
 class Flavour:

@@ -5,11 +5,14 @@ import io
 import json
 import math
 import weakref
+from collections import deque
 from ctypes import byref, c_size_t
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple,
+                    Union)
 
 from . import _library as L
-from .errors import BulkheadError, Cancelled, FailedPrecondition, InvalidArgument
+from .errors import (BulkheadError, Cancelled, FailedPrecondition, InvalidArgument,
+                     ResourceExhausted)
 from .events import Attachment, Event, Item, Output, Progress, Record, Reply
 
 ROOM = object()   # input has room again
@@ -192,6 +195,33 @@ class OpenRun:
         self.queue.free()
 
 
+class Unread:
+    """Events that came while somebody wrote and nobody read, for who reads next. Bounded: above that a
+    program that never reads would fill the memory instead of noticing."""
+
+    MOST = 64 << 20  # bytes of output
+
+    def __init__(self) -> None:
+        self._events: Deque[Event] = deque()
+        self._bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._events)
+
+    def keep(self, event: Event, who: str) -> None:
+        """who: what else could read meanwhile, for the error's remedy."""
+        self._events.append(event)
+        self._bytes += len(event.data) if isinstance(event, Output) else 0
+        if self._bytes > self.MOST:
+            raise ResourceExhausted(f"64 MiB of output wait for a reader: iterate over the run in another {who}, "
+                                    "or give the input to call()", {"reason": "unread"})
+
+    def take(self) -> Event:
+        event = self._events.popleft()
+        self._bytes -= len(event.data) if isinstance(event, Output) else 0
+        return event
+
+
 def at_hand(source: Any) -> bool:
     """Whether all of the input is there, so that taking the next part of it never waits."""
     return isinstance(source, (bytes, bytearray, memoryview, str))
@@ -199,14 +229,14 @@ def at_hand(source: Any) -> bool:
 
 def slices(data: Union[bytes, bytearray, memoryview, str]) -> Iterable[bytes]:
     """Parts that are small enough to copy again and again."""
-    view = memoryview(data.encode("utf-8") if isinstance(data, str) else data).cast("B")
+    view = memoryview(L.packed(data)[0] if isinstance(data, str) else data).cast("B")
     for at in range(0, len(view), SLICE):
         yield bytes(view[at:at + SLICE])
 
 
 def chunks(source: Any) -> Iterator[bytes]:
     """Input in any of its forms: bytes, text, an open file, an iterable of bytes."""
-    if isinstance(source, (bytes, bytearray, memoryview, str)):
+    if at_hand(source):
         yield from slices(source)
     elif hasattr(source, "read"):
         while True:

@@ -1,15 +1,14 @@
 """The same for asyncio: `async for`, `await`, and a task that is cancelled cancels its run."""
 import asyncio
 import io
-from collections import deque
-from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Deque, Dict, Iterable, List, Mapping,
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Dict, Iterable, List, Mapping,
                     Optional, Union)
 
-from ._wire import ENDED, ROOM, Attached, OpenRun, at_hand, chunks, events_into, finish, slices
-from .errors import Cancelled, OutOfRange, ResourceExhausted
-from .events import Event, Output, Record, Reply
+from ._wire import ENDED, ROOM, Attached, OpenRun, Unread, at_hand, chunks, events_into, finish, slices
+from .errors import Cancelled, OutOfRange
+from .events import Event, Record, Reply
 from .nouns import Nouns
-from .run import CLOSE_SECONDS, UNREAD_BYTES
+from .run import CLOSE_SECONDS
 
 if TYPE_CHECKING:
     from .sandbox import AsyncSandbox
@@ -24,8 +23,7 @@ class AsyncRun:
 
     def __init__(self, run: OpenRun) -> None:
         self._run = run
-        self._unread: Deque[Event] = deque()
-        self._unread_bytes = 0
+        self._unread = Unread()
         self._lock: Optional[asyncio.Lock] = None  # Python 3.9 binds one to the loop that is there
 
     @property
@@ -47,9 +45,7 @@ class AsyncRun:
         async with self._pulling:
             while True:
                 if self._unread:
-                    event: Any = self._unread.popleft()
-                    self._unread_bytes -= len(event.data) if isinstance(event, Output) else 0
-                    return event  # type: ignore[no-any-return]
+                    return self._unread.take()
                 event = await self._take()
                 if event is ENDED:
                     if self._run.error is not None:
@@ -172,11 +168,7 @@ class AsyncRun:
                     return
                 if event is ENDED:
                     raise self._run.error or OutOfRange("the run ended before it had read all")
-                self._unread.append(event)
-                self._unread_bytes += len(event.data) if isinstance(event, Output) else 0
-                if self._unread_bytes > UNREAD_BYTES:
-                    raise ResourceExhausted("64 MiB of output wait for a reader: iterate over the run in "
-                                            "another task, or give the input to call()", {"reason": "unread"})
+                self._unread.keep(event, "task")
 
 
 class AsyncSession(Nouns[Awaitable[Record], Awaitable[List[Record]], Awaitable[bytes],

@@ -3,17 +3,14 @@ import io
 import select
 import threading
 import time
-from collections import deque
-from typing import Any, Deque, Dict, Iterator, List, Optional, Type, Union
+from typing import Any, Dict, Iterator, List, Optional, Type, Union
 
-from ._wire import ENDED, ROOM, OpenRun, at_hand, chunks, events_into, finish, slices
-from .errors import Cancelled, FailedPrecondition, OutOfRange, ResourceExhausted
-from .events import Event, Output, Reply
+from ._wire import ENDED, ROOM, OpenRun, Unread, at_hand, chunks, events_into, finish, slices
+from .errors import Cancelled, FailedPrecondition, OutOfRange
+from .events import Event, Reply
 
 # A wait for the run's fd is cut into pieces: a signal that another thread was given is seen then.
 WAIT_MS = 500
-# What write() keeps of a command's output while nobody reads it.
-UNREAD_BYTES = 64 << 20
 CLOSE_SECONDS = 5.0
 
 
@@ -27,8 +24,7 @@ class Run:
 
     def __init__(self, run: OpenRun) -> None:
         self._run = run
-        self._unread: Deque[Event] = deque()
-        self._unread_bytes = 0
+        self._unread = Unread()
         self._pulling = threading.Lock()
         self._changed = threading.Condition()
         self._rooms = 0  # how often there was room again; grows under _changed
@@ -198,9 +194,7 @@ class Run:
         while True:
             with self._pulling:
                 if self._unread:
-                    kept = self._unread.popleft()
-                    self._unread_bytes -= len(kept.data) if isinstance(kept, Output) else 0
-                    return kept
+                    return self._unread.take()
                 event = self._step(None)
             if event is ROOM:
                 self._news()
@@ -223,10 +217,6 @@ class Run:
                     return
                 if event is ENDED:
                     raise self._run.error or OutOfRange("the run ended before it had read all")
-                self._unread.append(event)
-                self._unread_bytes += len(event.data) if isinstance(event, Output) else 0
-                if self._unread_bytes > UNREAD_BYTES:
-                    raise ResourceExhausted("64 MiB of output wait for a reader: iterate over the run in "
-                                            "another thread, or give the input to call()", {"reason": "unread"})
+                self._unread.keep(event, "thread")
             finally:
                 self._pulling.release()

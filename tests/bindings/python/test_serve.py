@@ -295,7 +295,7 @@ class Tools(Place):
         answers._run_question(lambda question: {"verdict": question["argv"][0]}, Question())
         self.assertEqual(asked, [{"verdict": "rm"}])
 
-    def test_a_large_attachment_arrives_whole(self):
+    def test_an_attachment_above_64_mebibytes_is_refused_and_a_file_is_not(self):
         size = 70 << 20
 
         @self.session.tool
@@ -307,6 +307,18 @@ class Tools(Place):
         with self.assertRaises(bulkhead.ResourceExhausted):
             self.session.call("tool.call", {"name": "measures", "arguments": {}},
                               attachments=[bulkhead.Attached("big", bytes(size))])
+
+    def test_an_attachment_that_comes_as_a_stream_is_whole_in_the_end(self):
+        from bulkhead import _library, _wire
+        stream = _library.STREAM_ATTACHED
+        reply, parts = bulkhead.Reply(), {}
+        for event in (bulkhead.Attachment("small", "text/plain", b"s"),
+                      bulkhead.Attachment("large", "image/png", b"", stream), bulkhead.Output(stream, b"ab"),
+                      bulkhead.Output(1, b"out"), bulkhead.Output(stream, b"cd"), bulkhead.Output(stream, b"")):
+            _wire.events_into(reply, parts, event)
+        _wire.finish(reply, parts, {"done": True})
+        self.assertEqual([(one.name, one.data) for one in reply.attachments], [("small", b"s"), ("large", b"abcd")])
+        self.assertEqual((reply.output, reply.result), ({1: b"out"}, {"done": True}))
 
 
 class Colour(enum.Enum):

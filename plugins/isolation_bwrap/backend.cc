@@ -46,7 +46,7 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how, bool& remembered) {
                    "no_helper", {}, "install the plugin whole");
   }
   tools.memo = Memo(std::string(how.state_dir()), tools.features.program, tools.helper);
-  tools.personas = Personas(std::string(how.state_dir()));
+  tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kSingleIds);
   tools.cgroups = isolation::find_cgroups();
   remembered = tools.memo.recall(tools.features);
   return tools;
@@ -86,10 +86,14 @@ std::string refusal_hint(const std::string& trouble) {
 Status trial(sdk::Call& call, const Tools& tools) {
   isolation::Profile profile;
   const Identity who =
-      identity_for(profile, ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn, kTrialId);
+      isolation::identity_for(profile, ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn,
+                              isolation::kSingleIds.trial());
   View view;
   view.home = "/";
-  view.arguments = {"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"};
+  using isolation::Node;
+  view.steps = {{"/", {Node::kHost, 0, {}}},
+                {"/dev", {Node::kDevices, 0, {}}},
+                {"/proc", {Node::kProc, 0, {}}}};
   OrderRequest request;
   request.tools = &tools;
   request.who = &who;
@@ -129,7 +133,7 @@ Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
   json::object facts;
   facts["program"] = tools->features.program;
   facts["version"] = tools->features.version;
-  facts["kernel_uid"] = ::geteuid() == 0 ? kTrialId : ::geteuid();
+  facts["kernel_uid"] = ::geteuid() == 0 ? isolation::kSingleIds.trial() : ::geteuid();
   facts["cgroup_version"] = tools->cgroups.version;
   facts["cgroup_controllers"] = std::move(controllers);
   facts["disable_userns"] = tools->features.has("--disable-userns");

@@ -1,6 +1,6 @@
 #include "box.h"
 
-#include "points.h"
+#include <bulkhead/sdk/isolation/points.hpp>
 
 namespace bwrap {
 
@@ -75,7 +75,7 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   const isolation::Variables host =
       isolation::allowed(shared_->tools.environment, profile.env_allow);
 
-  Points points(shared_->store.folder());
+  isolation::Points points(shared_->store.folder());
   auto make = [&](isolation::CommandSetting setting) {
     points.make(prepared->view);
     OrderRequest order;

@@ -1,4 +1,4 @@
-#include "order.h"
+#include "prepare.h"
 
 #include <sys/resource.h>
 
@@ -24,6 +24,49 @@ class Extras {
  private:
   Order& order_;
 };
+
+// The view in bubblewrap's own words, in its order.
+void add_view(const View& view, uint64_t shm_bytes, std::vector<std::string>& out) {
+  using isolation::Node;
+  auto put = [&](std::initializer_list<std::string> words) {
+    out.insert(out.end(), words.begin(), words.end());
+  };
+  for (const auto& [target, node] : view.steps) {
+    switch (node.kind) {
+      case Node::kHost:
+        put({target == "/" ? "--ro-bind" : "--ro-bind-try", target, target});
+        break;
+      case Node::kSource: {
+        const bool ro = view.sources[node.source].read_only != 0;
+        put({ro ? "--ro-bind-fd" : "--bind-fd", mark('s', static_cast<uint32_t>(node.source)),
+             target});
+        break;
+      }
+      case Node::kEmpty:
+        if (target != "/") put({"--perms", "0755", "--tmpfs", target});
+        break;
+      case Node::kNothing:
+        put({"--ro-bind", "/dev/null", target});
+        break;
+      case Node::kLink:
+        put({"--symlink", node.link, target});
+        break;
+      case Node::kProc:
+        put({"--proc", target});
+        break;
+      case Node::kDevices:
+        put({"--dev", target});
+        break;
+      case Node::kShared:
+        put({"--perms", "1777", "--size", std::to_string(shm_bytes), "--tmpfs", target});
+        break;
+      case Node::kReadOnly:
+      case Node::kWritable:
+        break;
+    }
+  }
+  for (const auto& target : view.seal) put({"--remount-ro", target});
+}
 
 bool is_file(const char* path) {
   struct stat st {};
@@ -60,12 +103,12 @@ sdk::Result<Order> make_order(OrderRequest r) {
   if (r.tools->features.has("--disable-userns")) put({"--disable-userns"});
   put({"--uid", std::to_string(r.who->inside_uid), "--gid", std::to_string(r.who->inside_gid),
        "--hostname", "sandbox"});
-  a.insert(a.end(), r.view->arguments.begin(), r.view->arguments.end());
+  add_view(*r.view, shm_bytes(r.profile->limits), a);
   const bool plain = r.view->home.find_first_of(":\n") == std::string::npos;
   for (const char* path : {"/etc/passwd", "/etc/group"}) {
     if (!plain || !is_file(path) || settles(*r.profile, path)) continue;
     const std::string text =
-        std::string(path) == "/etc/passwd" ? passwd_for(*r.who, r.view->home) : group_for(*r.who);
+        std::string(path) == "/etc/passwd" ? isolation::passwd_for(*r.who, r.view->home) : isolation::group_for(*r.who);
     Fd file = isolation::memory_file("names", text);
     if (!text.empty() && file)
       put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});

@@ -4,15 +4,19 @@
 
 #include <bulkhead/sdk/isolation/cgroup.hpp>
 #include <bulkhead/sdk/isolation/launch.hpp>
+#include <bulkhead/sdk/isolation/personas.hpp>
+#include <bulkhead/sdk/isolation/view.hpp>
 #include <vector>
 
 #include "features.h"
-#include "identity.h"
 #include "memo.h"
-#include "personas.h"
-#include "view.h"
 
 namespace bwrap {
+
+namespace isolation = bulkhead::sdk::isolation;
+using isolation::Identity;
+using isolation::Ids;
+using isolation::View;
 
 // What a provider has once, for all of its sandboxes. Constant after open().
 struct Tools {
@@ -23,7 +27,7 @@ struct Tools {
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
   Memo memo;
-  Personas personas{""};
+  isolation::Personas personas{"", isolation::kSingleIds};
   std::vector<std::string> own;  // files that we run from; their folders are never writable
 };
 

@@ -3,6 +3,9 @@
 #include <poll.h>
 #include <string.h>
 
+#include <bulkhead/sdk/isolation/report_limits.hpp>
+#include <bulkhead/sdk/isolation/view_layout.hpp>
+
 namespace bwrap {
 
 using isolation::Note;
@@ -62,10 +65,10 @@ void report_view(const Prepared& p, Report& report) {
   }
   report.enforced("home", by, isolation::word(p.view.home));
   report.enforced("tmp", by, "/tmp");
-  for (const Outcome& o : p.view.outcomes) {
-    if (o.state == Outcome::kEnforced) report.enforced(o.rule, "mount");
-    if (o.state == Outcome::kPartial) report.partial(o.rule, "mount", o.reason);
-    if (o.state == Outcome::kUnsupported) report.unsupported(o.rule, o.reason);
+  for (const isolation::Outcome& o : p.view.outcomes) {
+    if (o.state == isolation::Outcome::kEnforced) report.enforced(o.rule, "mount");
+    if (o.state == isolation::Outcome::kPartial) report.partial(o.rule, "mount", o.reason);
+    if (o.state == isolation::Outcome::kUnsupported) report.unsupported(o.rule, o.reason);
   }
 }
 
@@ -156,13 +159,12 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
                      "user.name", "choose another name");
     }
   }
-  ViewRequest view;
+  isolation::ViewRequest view;
   view.profile = &p.profile;
   view.who = &p.who;
   view.environment = &request.tools->environment;
   view.own_home = request.own_home;
   view.own_tmp = request.own_tmp;
-  view.shm_bytes = shm_bytes(p.profile.limits);
   view.absent = request.absent;
   view.own = &request.tools->own;
   const Ids natural = ::geteuid() == 0 ? Ids::kShifted : Ids::kOwn;
@@ -174,8 +176,8 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
       if (!id) return std::move(id).failure();
       shifted = *id;
     }
-    p.who = identity_for(p.profile, ids, shifted);
-    auto made = make_view(view);
+    p.who = isolation::identity_for(p.profile, ids, shifted);
+    auto made = isolation::make_view(view);
     if (!made) return std::move(made).failure();
     p.view = std::move(*made);
     const bool staged = !p.view.sources.empty() && p.view.sources[0].staged != 0;
@@ -196,7 +198,13 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
   p.report = Report("bwrap", request.tools->features.version);
   report_view(p, p.report);
   report_network(p.profile, p.report);
-  report_limits(p.profile.limits, request.tools->cgroups, p.who.ids, p.report);
+  isolation::report_limits(p.profile.limits, request.tools->cgroups, p.who.ids != Ids::kRoot,
+                           p.report);
+  if (p.profile.limits.disk_bytes) {
+    p.report.partial("limits.disk_bytes", "RLIMIT_FSIZE",
+                     "of each file, not of all together: bubblewrap has no disk quota",
+                     static_cast<int64_t>(*p.profile.limits.disk_bytes));
+  }
   p.report.enforced("env.allow", "environment");
   if (!p.profile.env_set.empty()) p.report.enforced("env.set", "environment");
   if (p.profile.uid) p.report.enforced("user.uid", "user namespace", int64_t{p.who.inside_uid});

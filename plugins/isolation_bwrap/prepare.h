@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bulkhead/sdk/isolation/report.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -32,10 +33,6 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request);
 // A sandbox that cannot be had at all: a network that would be wider than asked, or a required
 // rule.
 sdk::Status acceptable(const Prepared& prepared);
-
-// Lines for the limits, by what this machine can do.
-void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace& cgroups, Ids ids,
-                   isolation::Report& report);
 
 uint64_t shm_bytes(const isolation::Limits& limits);
 

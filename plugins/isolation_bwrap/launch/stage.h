@@ -3,22 +3,19 @@
 // beneath a folder that a sandbox can write to, where a path must never be walked twice.
 #pragma once
 
+#include <bulkhead/sdk/isolation/inner_mounts.hpp>
 #include <bulkhead/sdk/isolation/launch_job.hpp>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include "bulkhead/sdk/isolation/fd.hpp"
 
 namespace launch {
 
 namespace isolation = bulkhead::sdk::isolation;
 
-class Stage {
+class Stage : private isolation::InnerMounts::Means {
  public:
   // `job` outlives the stage.
-  explicit Stage(const isolation::Job& job) : job_(job) {}
+  explicit Stage(const isolation::Job& job) : job_(job) { uid = job.uid, gid = job.gid; }
 
   // Opens all sources and mounts the staged ones. False: error() tells what and why.
   bool build();
@@ -33,16 +30,19 @@ class Stage {
   bool open_sources();
   bool make_folder();
   bool lay(size_t index);
-  bool lay_inner(size_t index, const isolation::InnerMount& inner, int top);
   isolation::Fd tree_of(const isolation::Source& source, int fd);
-  isolation::Fd hidden(bool folder);
-  int users_for(uint32_t owner, uint32_t group);
+  isolation::Fd mask(bool folder) override;
+  isolation::Fd tree(uint32_t source) override {
+    return isolation::copy_tree(open_[source].get(), isolation::kTreeRecursive);
+  }
+  bool is_folder(uint32_t source) override { return isolation::is_folder(open_[source].get()); }
+  std::string name(uint32_t source) override { return job_.sources[source].path; }
   bool fail(const std::string& what);
 
   const isolation::Job& job_;
   std::string error_;
   std::vector<isolation::Fd> open_;
-  std::map<std::pair<uint32_t, uint32_t>, isolation::Fd> users_;
+  isolation::MountUsers users_;
 };
 
 }  // namespace launch

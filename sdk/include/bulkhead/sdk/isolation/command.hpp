@@ -81,14 +81,24 @@ class Leaf {
 
 }  // namespace detail
 
+// Starts what `order` says: by its own start(), or as a helper program from its T::launch.
+template <class T>
+auto start_order(T& order, int) -> decltype(order.start()) {
+  return order.start();
+}
+template <class T>
+auto start_order(T& order, long) -> decltype(Launched::start(order.launch)) {
+  return Launched::start(order.launch);
+}
+
 // What a backend needs for its order: descriptors of the control groups to join, the limits.
 struct CommandSetting {
   std::vector<Fd> doors;
   uint64_t wall_ns = 0;
 };
 
-// Runs one command. `make`: CommandSetting -> Result<T> with a T::launch (LaunchOrder) and whatever
-// that borrows.
+// Runs one command. `make`: CommandSetting -> Result<T> with a T::launch (LaunchOrder), whatever that
+// borrows and, where no helper program is to be started for it, a start() of its own.
 template <class Make>
 Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, const std::string& id,
                    const Limits& profile, const Limits& command, Make make) {
@@ -108,7 +118,7 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
 
   auto order = make(std::move(setting));
   if (!order) return std::move(order).failure();
-  auto launched = Launched::start(order->launch);
+  auto launched = start_order(*order, 0);
   if (!launched) return std::move(launched).failure();
   const auto running = std::make_shared<RunningCommand>(
       id, std::string(what.id()), launched->control.get(), launched->pidfd.get());

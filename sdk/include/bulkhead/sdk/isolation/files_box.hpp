@@ -168,7 +168,7 @@ Result<std::unique_ptr<HeldFileWorker>> start_file_worker(Sandboxes& all, const 
   launch.task.cwd = "/";
   // A call's own time ends it, not a command's.
   launch.task.wall_ns = 0;
-  auto launched = Launched::start(launch);
+  auto launched = start_order(*order, 0);
   if (!launched) return std::move(launched).failure();
   held->order = std::move(order);
   held->worker = std::make_unique<FileWorker>(std::move(*launched));

@@ -1,4 +1,6 @@
-#include "points.h"
+// bulkhead/sdk/isolation/points.hpp - mount points that sandboxes need in a persona's own folders.
+#ifndef BULKHEAD_SDK_ISOLATION_POINTS_HPP
+#define BULKHEAD_SDK_ISOLATION_POINTS_HPP
 
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -6,24 +8,50 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
-namespace bwrap {
+#include "view.hpp"
 
-using isolation::Fd;
-using isolation::InnerMount;
+namespace bulkhead::sdk::isolation {
 
-namespace {
+// A record per folder says what was made in it, by inode. Its lock is held shared while a command
+// runs, also by other processes: a point that another sandbox has something mounted on must stay.
+// The last one removes; so does the next one after a host that was killed. [any]
+class Points {
+ public:
+  // `state`: the provider's state folder.
+  explicit Points(std::string state) : state_(std::move(state)) {}
+  ~Points();
+  Points(const Points&) = delete;
+  Points& operator=(const Points&) = delete;
+
+  // Before the command starts. What cannot be made is left to the launcher, which says why.
+  void make(const View& view);
+
+ private:
+  struct Top {
+    Fd folder, record;
+  };
+  void make_one(const Top& top, const std::string& path, bool folder) const;
+  void clear(const Top& top) const;
+
+  const std::string state_;
+  std::vector<Top> tops_;
+};
+
+namespace detail {
 
 // The folder that `path` lies in, opened beneath `top`, and its last part.
-Fd open_parent(int top, const std::string& path, std::string& last) {
+inline Fd open_parent(int top, const std::string& path, std::string& last) {
   const size_t cut = path.rfind('/');
   last = cut == std::string::npos ? path : path.substr(cut + 1);
-  return isolation::open_beneath(top, cut == std::string::npos ? "." : path.substr(0, cut));
+  return open_beneath(top, cut == std::string::npos ? "." : path.substr(0, cut));
 }
 
-}  // namespace
+}  // namespace detail
 
-void Points::make(const View& view) {
+inline void Points::make(const View& view) {
   for (size_t i = 0; i < view.sources.size(); ++i) {
     const auto& inner = view.sources[i].inner;
     auto wanted = [](const InnerMount& m) { return m.make == 1 && m.kind != InnerMount::kHide; };
@@ -50,9 +78,9 @@ void Points::make(const View& view) {
   }
 }
 
-void Points::make_one(const Top& top, const std::string& path, bool folder) const {
+inline void Points::make_one(const Top& top, const std::string& path, bool folder) const {
   std::string last;
-  const Fd parent = open_parent(top.folder.get(), path, last);
+  const Fd parent = detail::open_parent(top.folder.get(), path, last);
   if (!parent) return;
   if (folder) {
     if (::mkdirat(parent.get(), last.c_str(), 0755) != 0) return;
@@ -68,13 +96,13 @@ void Points::make_one(const Top& top, const std::string& path, bool folder) cons
   }
   std::string line = std::to_string(made.st_ino) + " " + path;
   line += '\0';
-  (void)isolation::write_all(top.record.get(), line);
+  (void)write_all(top.record.get(), line);
 }
 
 // With the record locked for us alone.
-void Points::clear(const Top& top) const {
+inline void Points::clear(const Top& top) const {
   std::string text, kept;
-  if (::lseek(top.record.get(), 0, SEEK_SET) != 0 || !isolation::read_all(top.record.get(), text)) {
+  if (::lseek(top.record.get(), 0, SEEK_SET) != 0 || !read_all(top.record.get(), text)) {
     return;
   }
   std::vector<std::string> lines;
@@ -88,7 +116,7 @@ void Points::clear(const Top& top) const {
     const size_t space = it->find(' ');
     if (space == std::string::npos) continue;
     std::string last;
-    const Fd parent = open_parent(top.folder.get(), it->substr(space + 1), last);
+    const Fd parent = detail::open_parent(top.folder.get(), it->substr(space + 1), last);
     struct stat st {};
     if (!parent || ::fstatat(parent.get(), last.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         std::to_string(st.st_ino) != it->substr(0, space)) {
@@ -99,10 +127,10 @@ void Points::clear(const Top& top) const {
     if (::unlinkat(parent.get(), last.c_str(), folder ? AT_REMOVEDIR : 0) == 0) continue;
     kept.insert(0, *it + '\0');
   }
-  if (::ftruncate(top.record.get(), 0) == 0) (void)isolation::write_all(top.record.get(), kept);
+  if (::ftruncate(top.record.get(), 0) == 0) (void)write_all(top.record.get(), kept);
 }
 
-Points::~Points() {
+inline Points::~Points() {
   for (const Top& top : tops_) {
     // Turning the lock into the other kind lets go of it first: of several that end at once, the
     // last one gets it.
@@ -110,4 +138,6 @@ Points::~Points() {
   }
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_POINTS_HPP

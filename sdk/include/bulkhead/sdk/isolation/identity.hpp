@@ -1,16 +1,40 @@
-#include "identity.h"
+// bulkhead/sdk/isolation/identity.hpp - who a sandbox's processes are: for the kernel, and for
+// themselves.
+#ifndef BULKHEAD_SDK_ISOLATION_IDENTITY_HPP
+#define BULKHEAD_SDK_ISOLATION_IDENTITY_HPP
 
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <bulkhead/sdk/isolation/fd.hpp>
+#include <cstdint>
 #include <sstream>
+#include <string>
 
-namespace bwrap {
+#include "fd.hpp"
+#include "profile.hpp"
 
-namespace {
+namespace bulkhead::sdk::isolation {
+
+enum class Ids {
+  kOwn,      // not started by root: the user's own id, as bubblewrap always did
+  kShifted,  // started by root: an id of the persona's that owns nothing on the host
+  kRoot,     // started by root, but the files cannot be mapped: id 0 without capabilities
+};
+
+struct Identity {
+  Ids ids = Ids::kOwn;
+  uint32_t uid = 0, gid = 0;                // for the kernel
+  uint32_t inside_uid = 0, inside_gid = 0;  // as seen inside
+  std::string name;
+
+  // May it read (4), write (2), enter (1) what has these facts? Capabilities do not count.
+  bool may(const struct stat& st, unsigned want) const;
+};
+
+namespace detail {
 
 // Lines of `text` whose first field is not `name` and whose third is not `id`.
-std::string others(const std::string& text, const std::string& name, const std::string& id) {
+inline std::string others(const std::string& text, const std::string& name, const std::string& id) {
   std::string out;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -24,9 +48,9 @@ std::string others(const std::string& text, const std::string& name, const std::
   return out;
 }
 
-std::string name_of(uint32_t uid) {
+inline std::string name_of(uint32_t uid) {
   std::string text;
-  (void)isolation::read_file("/etc/passwd", text);
+  (void)read_file("/etc/passwd", text);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
@@ -39,9 +63,9 @@ std::string name_of(uint32_t uid) {
   return "agent";
 }
 
-}  // namespace
+}  // namespace detail
 
-bool Identity::may(const struct stat& st, unsigned want) const {
+inline bool Identity::may(const struct stat& st, unsigned want) const {
   unsigned have = st.st_mode & 7u;
   if (st.st_uid == uid) {
     have = (st.st_mode >> 6) & 7u;
@@ -51,7 +75,8 @@ bool Identity::may(const struct stat& st, unsigned want) const {
   return (have & want) == want;
 }
 
-Identity identity_for(const isolation::Profile& profile, Ids ids, uint32_t shifted) {
+// `shifted`: the kernel id that kShifted takes; see personas.hpp.
+inline Identity identity_for(const Profile& profile, Ids ids, uint32_t shifted) {
   Identity who;
   who.ids = ids;
   if (ids == Ids::kShifted) {
@@ -64,7 +89,7 @@ Identity identity_for(const isolation::Profile& profile, Ids ids, uint32_t shift
   } else {
     who.uid = who.inside_uid = ::geteuid();
     who.gid = who.inside_gid = ::getegid();
-    who.name = name_of(who.uid);
+    who.name = detail::name_of(who.uid);
   }
   if (profile.uid) {
     who.inside_uid = *profile.uid;
@@ -80,19 +105,23 @@ Identity identity_for(const isolation::Profile& profile, Ids ids, uint32_t shift
   return who;
 }
 
-std::string passwd_for(const Identity& who, const std::string& home) {
+// The host's /etc/passwd or /etc/group with a line for the sandbox's user in front; empty where
+// there is no such file.
+inline std::string passwd_for(const Identity& who, const std::string& home) {
   std::string text;
-  if (!isolation::read_file("/etc/passwd", text)) return {};
+  if (!read_file("/etc/passwd", text)) return {};
   const std::string id = std::to_string(who.inside_uid);
   return who.name + ":x:" + id + ":" + std::to_string(who.inside_gid) + "::" + home + ":/bin/sh\n" +
-         others(text, who.name, id);
+         detail::others(text, who.name, id);
 }
 
-std::string group_for(const Identity& who) {
+inline std::string group_for(const Identity& who) {
   std::string text;
-  if (!isolation::read_file("/etc/group", text)) return {};
+  if (!read_file("/etc/group", text)) return {};
   const std::string id = std::to_string(who.inside_gid);
-  return who.name + ":x:" + id + ":\n" + others(text, who.name, id);
+  return who.name + ":x:" + id + ":\n" + detail::others(text, who.name, id);
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_IDENTITY_HPP

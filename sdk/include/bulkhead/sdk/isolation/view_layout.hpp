@@ -1,23 +1,44 @@
-#include "layout.h"
+// bulkhead/sdk/isolation/view_layout.hpp - the second half of make_view(): gives every place a mount
+// point and an order.
+#ifndef BULKHEAD_SDK_ISOLATION_VIEW_LAYOUT_HPP
+#define BULKHEAD_SDK_ISOLATION_VIEW_LAYOUT_HPP
 
 #include <dirent.h>
 
-namespace bwrap {
+#include <string>
+#include <vector>
 
-using isolation::InnerMount;
-using isolation::is_within;
-using isolation::join;
-using isolation::parent_of;
-using isolation::rest_of;
-using sdk::failure;
-using sdk::Status;
+#include "view_gather.hpp"
+#include "view_hidden.hpp"
 
-namespace {
+namespace bulkhead::sdk::isolation {
+
+class Layout {
+ public:
+  Layout(const ViewRequest& request, View& view, Nodes& nodes, const std::vector<Placed>& placed)
+      : request_(request), view_(view), nodes_(nodes), placed_(placed) {}
+  Status run();
+
+ private:
+  enum class Found { kFine, kChanged, kDropped };
+  Result<Found> settle(const std::string& target, const Node& node);
+  Status explode(const std::string& folder);
+  const std::string* provider_of(const std::string& target) const;
+  bool beneath_source(const std::string& target, std::string& top) const;
+  Status add_inner(const std::string& target, const Node& node, const std::string& top);
+
+  const ViewRequest& request_;
+  View& view_;
+  Nodes& nodes_;
+  const std::vector<Placed>& placed_;
+};
+
+namespace detail {
 constexpr size_t kMostEntries = 512;
 }
 
 // The nearest node above `target`.
-const std::string* Layout::provider_of(const std::string& target) const {
+inline const std::string* Layout::provider_of(const std::string& target) const {
   for (std::string at = target; at != "/";) {
     at = parent_of(at);
     const auto it = nodes_.find(at);
@@ -28,7 +49,7 @@ const std::string* Layout::provider_of(const std::string& target) const {
 
 // Whether the launcher lays it (beneath a source) rather than bubblewrap; `top` is that source's
 // target.
-bool Layout::beneath_source(const std::string& target, std::string& top) const {
+inline bool Layout::beneath_source(const std::string& target, std::string& top) const {
   for (const std::string* at = provider_of(target); at != nullptr; at = provider_of(*at)) {
     if (nodes_.at(*at).kind == Node::kSource) {
       top = *at;
@@ -40,7 +61,7 @@ bool Layout::beneath_source(const std::string& target, std::string& top) const {
 
 // Stands an empty folder in for one of the host's, with all that was in it, so that a mount point
 // can be made there which the host does not have.
-Status Layout::explode(const std::string& folder) {
+inline Status Layout::explode(const std::string& folder) {
   DIR* d = ::opendir(folder.c_str());
   if (d == nullptr) {
     return failure(BH_FAILED_PRECONDITION, "cannot list " + folder, "mount_point", {},
@@ -52,7 +73,7 @@ Status Layout::explode(const std::string& folder) {
     const std::string path = join(folder, name);
     struct stat st {};
     if (name == "." || name == ".." || ::lstat(path.c_str(), &st) != 0) continue;
-    if (nodes_.count(path) != 0 || ++count > kMostEntries) continue;
+    if (nodes_.count(path) != 0 || ++count > detail::kMostEntries) continue;
     Node node;
     if (S_ISLNK(st.st_mode)) {
       char text[4096];
@@ -66,7 +87,7 @@ Status Layout::explode(const std::string& folder) {
     nodes_[path] = node;
   }
   ::closedir(d);
-  if (count > kMostEntries) {
+  if (count > detail::kMostEntries) {
     return failure(BH_RESOURCE_EXHAUSTED,
                    "a mount point in " + folder + " would need a mount for each of its entries",
                    "mount_point", {}, "make the folder on the host, or choose another path inside");
@@ -76,7 +97,7 @@ Status Layout::explode(const std::string& folder) {
 }
 
 // Looks whether bubblewrap finds a mount point for a node that is not beneath a source.
-sdk::Result<Layout::Found> Layout::settle(const std::string& target, const Node& node) {
+inline Result<Layout::Found> Layout::settle(const std::string& target, const Node& node) {
   const std::string* provider = provider_of(target);
   if (provider == nullptr || nodes_.at(*provider).kind != Node::kHost) return Found::kFine;
   const bool mask = node.kind == Node::kEmpty || node.kind == Node::kNothing;
@@ -88,7 +109,7 @@ sdk::Result<Layout::Found> Layout::settle(const std::string& target, const Node&
     nodes_[at] = Node{Node::kEmpty, 0, {}};
     return Found::kChanged;
   }
-  const auto parts = isolation::parts_of(rest_of(target, *provider));
+  const auto parts = parts_of(rest_of(target, *provider));
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string next = join(at, parts[i]);
     const bool last = i + 1 == parts.size();
@@ -125,9 +146,9 @@ sdk::Result<Layout::Found> Layout::settle(const std::string& target, const Node&
   return Found::kFine;
 }
 
-Status Layout::add_inner(const std::string& target, const Node& node, const std::string& top) {
+inline Status Layout::add_inner(const std::string& target, const Node& node, const std::string& top) {
   const size_t index = nodes_.at(top).source;
-  isolation::Source& source = view_.sources[index];
+  Source& source = view_.sources[index];
   InnerMount inner;
   inner.path = rest_of(target, top);
   // Beneath a mask of ours, or in a folder that the host made for this sandbox.
@@ -166,7 +187,7 @@ Status Layout::add_inner(const std::string& target, const Node& node, const std:
   // Whoever may rename a folder above could put another in its place: each becomes a mount point.
   if (source.read_only == 0 && !in_mask) {
     std::string at;
-    const auto parts = isolation::parts_of(inner.path);
+    const auto parts = parts_of(inner.path);
     for (size_t i = 0; i + 1 < parts.size(); ++i) {
       at = at.empty() ? parts[i] : join(at, parts[i]);
       bool known = nodes_.count(join(top, at)) != 0;
@@ -183,48 +204,7 @@ Status Layout::add_inner(const std::string& target, const Node& node, const std:
   return {};
 }
 
-void Layout::put(std::initializer_list<std::string> words) {
-  view_.arguments.insert(view_.arguments.end(), words);
-}
-
-void Layout::add_argument(const std::string& target, const Node& node) {
-  switch (node.kind) {
-    case Node::kHost:
-      put({target == "/" ? "--ro-bind" : "--ro-bind-try", target, target});
-      break;
-    case Node::kSource: {
-      const bool ro = view_.sources[node.source].read_only != 0;
-      put({ro ? "--ro-bind-fd" : "--bind-fd",
-           isolation::mark('s', static_cast<uint32_t>(node.source)), target});
-      break;
-    }
-    case Node::kEmpty:
-      if (target != "/") put({"--perms", "0755", "--tmpfs", target});
-      seal_.push_back(target);
-      break;
-    case Node::kNothing:
-      put({"--ro-bind", "/dev/null", target});
-      break;
-    case Node::kLink:
-      put({"--symlink", node.link, target});
-      break;
-    case Node::kProc:
-      put({"--proc", target});
-      break;
-    case Node::kDevices:
-      put({"--dev", target});
-      seal_.push_back(target);
-      break;
-    case Node::kShared:
-      put({"--perms", "1777", "--size", std::to_string(request_.shm_bytes), "--tmpfs", target});
-      break;
-    case Node::kReadOnly:
-    case Node::kWritable:
-      break;
-  }
-}
-
-Status Layout::run() {
+inline Status Layout::run() {
   std::string top;
   for (bool again = true; again;) {
     again = false;
@@ -246,16 +226,17 @@ Status Layout::run() {
       if (auto st = add_inner(target, node, top); !st) return st;
       staged = true;
     } else {
-      add_argument(target, node);
+      view_.steps.push_back({target, node});
+      if (node.kind == Node::kEmpty || node.kind == Node::kDevices) view_.seal.push_back(target);
     }
   }
-  for (const auto& target : seal_) put({"--remount-ro", target});
   for (auto& source : view_.sources) source.staged = staged ? 1 : 0;
   view_.private_users = staged && request_.who->ids == Ids::kOwn;
   return {};
 }
 
-sdk::Result<View> make_view(const ViewRequest& request) {
+// A failure names the key of the profile that cannot be. [blocking]
+inline Result<View> make_view(const ViewRequest& request) {
   View view;
   Gather gather(request, view);
   if (auto st = gather.run(); !st) return std::move(st).failure();
@@ -265,4 +246,6 @@ sdk::Result<View> make_view(const ViewRequest& request) {
   return view;
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_VIEW_LAYOUT_HPP

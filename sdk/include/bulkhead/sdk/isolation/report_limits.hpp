@@ -1,9 +1,19 @@
-#include "prepare.h"
+// bulkhead/sdk/isolation/report_limits.hpp - the report's lines about limits, by what this machine can
+// do. How the disk is limited is a backend's own matter.
+#ifndef BULKHEAD_SDK_ISOLATION_REPORT_LIMITS_HPP
+#define BULKHEAD_SDK_ISOLATION_REPORT_LIMITS_HPP
 
-namespace bwrap {
+#include <string>
 
-void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace& cgroups, Ids ids,
-                   isolation::Report& report) {
+#include "cgroup_find.hpp"
+#include "profile.hpp"
+#include "report.hpp"
+
+namespace bulkhead::sdk::isolation {
+
+// `counted`: RLIMIT_NPROC counts the sandbox's processes alone, in a user namespace of its own.
+inline void report_limits(const Limits& limits, const CgroupPlace& cgroups, bool counted,
+                          Report& report) {
   const std::string group = "cgroup v" + std::to_string(cgroups.version);
   const std::string none =
       "no control group can be made here; start Bulkhead as root, or in a delegated group "
@@ -22,7 +32,7 @@ void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace
     const int64_t value = number(*limits.pids);
     if (cgroups.has("pids")) {
       report.enforced("limits.pids", group, value);
-    } else if (ids == Ids::kRoot) {
+    } else if (!counted) {
       report.unsupported("limits.pids", none, value);
     } else {
       report.partial("limits.pids", "RLIMIT_NPROC in the user namespace",
@@ -36,11 +46,6 @@ void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace
       report.unsupported("limits.cpu", none, *limits.cpu);
     }
   }
-  if (limits.disk_bytes) {
-    report.partial("limits.disk_bytes", "RLIMIT_FSIZE",
-                   "of each file, not of all together: bubblewrap has no disk quota",
-                   number(*limits.disk_bytes));
-  }
   if (limits.wall_ms) {
     report.enforced("limits.wall_ms", "supervisor, pid namespace", number(*limits.wall_ms));
   }
@@ -53,4 +58,6 @@ void report_limits(const isolation::Limits& limits, const isolation::CgroupPlace
   }
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_REPORT_LIMITS_HPP

@@ -1,17 +1,21 @@
-// What a sandbox must not see although the host shows it: the host's own list, agent sockets, keys
-// and, where its processes have the kernel's id 0, what only root may read.
+// bulkhead/sdk/isolation/view_hidden.hpp - what a sandbox must not see although the host shows it:
+// the host's own list, agent sockets, keys and, where its processes have the kernel's id 0, what only
+// root may read.
+#ifndef BULKHEAD_SDK_ISOLATION_VIEW_HIDDEN_HPP
+#define BULKHEAD_SDK_ISOLATION_VIEW_HIDDEN_HPP
+
 #include <dirent.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
-#include "nodes.h"
+#include "view_gather.hpp"
 
-namespace bwrap {
+namespace bulkhead::sdk::isolation {
 
-using isolation::is_within;
-using isolation::join;
-
-const std::vector<std::string> kCredentials = {".ssh",
+// Files and folders below HOME where programs keep keys; hidden unless a rule speaks of them.
+inline const std::vector<std::string> kCredentials = {".ssh",
                                                ".gnupg",
                                                ".aws",
                                                ".azure",
@@ -40,15 +44,15 @@ const std::vector<std::string> kCredentials = {".ssh",
                                                ".zsh_history",
                                                ".python_history"};
 
-namespace {
+namespace detail {
 
-const std::string* find(const isolation::Variables& all, const std::string& name) {
+inline const std::string* find(const Variables& all, const std::string& name) {
   const auto it = all.find(name);
   return it != all.end() ? &it->second : nullptr;
 }
 
 // Sockets of agents and daemons that the host's environment tells of.
-std::vector<std::string> sockets(const isolation::Variables& all) {
+inline std::vector<std::string> sockets(const Variables& all) {
   std::vector<std::string> out;
   auto path = [&](std::string text) {
     if (!text.empty() && text[0] == '/') out.push_back(std::move(text));
@@ -68,14 +72,14 @@ std::vector<std::string> sockets(const isolation::Variables& all) {
   return out;
 }
 
-}  // namespace
+}  // namespace detail
 
-void Gather::add_hidden() {
+inline void Gather::add_hidden() {
   std::vector<std::string> wanted = request_.profile->hide;
   for (const char* always : {"/run", "/var/run"}) wanted.emplace_back(always);
-  for (auto& socket : sockets(*request_.environment)) wanted.push_back(std::move(socket));
+  for (auto& socket : detail::sockets(*request_.environment)) wanted.push_back(std::move(socket));
   for (const auto& one : wanted) {
-    const std::string path = isolation::canonical(one);
+    const std::string path = canonical(one);
     if (path.empty() || path == "/") continue;
     for (auto& alias : mounts_.aliases(path)) hides_.push_back(std::move(alias));
     hides_.push_back(path);
@@ -85,12 +89,12 @@ void Gather::add_hidden() {
   view_.hidden = hides_;
 }
 
-void Gather::add_credentials() {
-  const auto* home = find(*request_.environment, "HOME");
+inline void Gather::add_credentials() {
+  const auto* home = detail::find(*request_.environment, "HOME");
   if (home == nullptr || home->empty() || (*home)[0] != '/') return;
   for (const auto& name : kCredentials) {
     const std::string path = join(*home, name);
-    const std::string found = isolation::canonical(path);
+    const std::string found = canonical(path);
     if (found.empty()) continue;
     // A rule about it, or about something in it, is an answer to the question.
     const auto& rules = request_.profile->files;
@@ -104,7 +108,7 @@ void Gather::add_credentials() {
 }
 
 // Without capabilities, id 0 is still the owner of what only root may read.
-void Gather::add_root_secrets() {
+inline void Gather::add_root_secrets() {
   if (request_.who->ids != Ids::kRoot) return;
   for (const std::string folder :
        {"/", "/etc", "/etc/ssh", "/etc/ssl", "/var", "/var/lib", "/var/log", "/var/cache"}) {
@@ -128,7 +132,7 @@ void Gather::add_root_secrets() {
 // The same in /proc, where id 0 owns what sets the machine. bubblewrap covers what it finds
 // writable; it looks at the folder's own mode, which says no, and not at the files in it, which say
 // yes.
-void Gather::add_kernel_settings() {
+inline void Gather::add_kernel_settings() {
   if (request_.who->ids != Ids::kRoot) return;
   for (const char* path : {"/proc/sys", "/proc/bus", "/proc/irq", "/proc/fs"}) {
     if (::access(path, F_OK) == 0) nodes[path] = Node{Node::kHost, 0, {}};
@@ -145,9 +149,9 @@ void Gather::add_kernel_settings() {
 }
 
 // What the nearest word about `target` in that source says.
-bool Gather::shown_writable(const std::string& target, size_t source) const {
+inline bool Gather::shown_writable(const std::string& target, size_t source) const {
   for (std::string at = target; is_within(at, placed[source].target);
-       at = isolation::parent_of(at)) {
+       at = parent_of(at)) {
     const auto it = nodes.find(at);
     if (it == nodes.end()) continue;
     if (it->second.kind == Node::kSource) return view_.sources[it->second.source].read_only == 0;
@@ -158,13 +162,13 @@ bool Gather::shown_writable(const std::string& target, size_t source) const {
 
 // A workspace may hold the very program that runs us, as a build tree does. Its folder is read-only
 // then, whatever a rule says; where the workspace is that folder, the files alone are.
-void Gather::add_own() {
+inline void Gather::add_own() {
   if (request_.own == nullptr) return;
   for (const std::string& file : *request_.own) {
     std::vector<std::string> paths = mounts_.aliases(file);
     paths.push_back(file);
     for (const std::string& path : paths) {
-      const std::string folder = isolation::parent_of(path);
+      const std::string folder = parent_of(path);
       for (size_t i = 0; i < placed.size(); ++i) {
         const std::string& source = view_.sources[i].path;
         if (!is_within(path, source)) continue;
@@ -174,7 +178,7 @@ void Gather::add_own() {
           view_.sources[i].read_only = 1;
           continue;
         }
-        const std::string target = join(placed[i].target, isolation::rest_of(kept, source));
+        const std::string target = join(placed[i].target, rest_of(kept, source));
         if (host_of(target) != kept || below_mask(target)) continue;
         for (auto& [at, node] : nodes) {
           if (is_within(at, target) && node.kind == Node::kWritable) node.kind = Node::kReadOnly;
@@ -188,12 +192,14 @@ void Gather::add_own() {
 }
 
 // Names are looked up through a file that most often lies in /run.
-void Gather::add_resolver() {
-  if (request_.profile->network != isolation::Network::kUnrestricted) return;
-  const std::string path = isolation::canonical("/etc/resolv.conf");
-  if (!path.empty() && is_within(path, isolation::canonical("/run"))) {
+inline void Gather::add_resolver() {
+  if (request_.profile->network != Network::kUnrestricted) return;
+  const std::string path = canonical("/etc/resolv.conf");
+  if (!path.empty() && is_within(path, canonical("/run"))) {
     nodes[path] = Node{Node::kHost, 0, {}};
   }
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_VIEW_HIDDEN_HPP

@@ -1,26 +1,73 @@
-#include "nodes.h"
+// bulkhead/sdk/isolation/view_gather.hpp - the places inside a sandbox that are not simply what the
+// host shows there, by path: the first half of make_view(), which settles what; view_layout.hpp
+// settles how.
+#ifndef BULKHEAD_SDK_ISOLATION_VIEW_GATHER_HPP
+#define BULKHEAD_SDK_ISOLATION_VIEW_GATHER_HPP
 
 #include <string.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
-namespace bwrap {
+#include "aliases.hpp"
+#include "view.hpp"
 
-using isolation::Access;
-using isolation::is_within;
-using isolation::join;
-using isolation::rest_of;
-using sdk::failure;
-using sdk::Status;
+namespace bulkhead::sdk::isolation {
 
-namespace {
+struct Placed {
+  std::string target;  // inside
+  bool named = false;  // by the host itself: may lie in what is hidden
+  bool ours = false;   // HOME or tmp: mount points may be made in it
+};
+
+class Gather {
+ public:
+  Gather(const ViewRequest& request, View& view) : request_(request), view_(view) {}
+  Status run();
+
+  Nodes nodes;
+  std::vector<Placed> placed;  // one per source
+
+ private:
+  Status add_source(const std::string& source, Access access, const std::string& field,
+                    Placed placing, bool mapped);
+  Status check_target(const std::string& target, const std::string& field) const;
+  Status add_places();
+  Status add_rule(const Profile::Rule& rule);
+  Status add_rule_below(const Profile::Rule& rule, size_t source, const std::string& target,
+                        Outcome& outcome);
+  Status add_rule_host(const Profile::Rule& rule, const std::string& target, Outcome& outcome);
+  void add_hidden();
+  void add_credentials();
+  void add_resolver();
+  void add_own();
+  bool shown_writable(const std::string& target, size_t source) const;
+  void add_root_secrets();
+  void add_kernel_settings();
+  void mask_everywhere(const std::string& host_path);
+  void mask_proc_in(const std::string& target);
+  void mask_at(const std::string& target, const std::string& host_path);
+  // The source that shows `target`, or none: -1.
+  int source_at(const std::string& target) const;
+  std::string host_of(const std::string& target) const;
+  bool below_mask(const std::string& target) const;
+  bool always_hidden(const std::string& host_path) const;
+
+  const ViewRequest& request_;
+  View& view_;
+  const MountTable mounts_ = MountTable::here();
+  std::vector<std::string> hides_;  // canonical, with their aliases
+};
+
+namespace detail {
 
 // Writable to nobody's commands, whatever a profile says: who may write there owns the machine.
-const std::vector<std::string> kSystemTrees = {"/proc", "/sys", "/dev", "/boot",  "/etc",  "/bin",
+inline const std::vector<std::string> kSystemTrees = {"/proc", "/sys", "/dev", "/boot",  "/etc",  "/bin",
                                                "/sbin", "/lib", "/usr", "/lib32", "/lib64"};
-const std::vector<std::string> kSystemFolders = {"/", "/var", "/run", "/home", "/root", "/opt"};
+inline const std::vector<std::string> kSystemFolders = {"/", "/var", "/run", "/home", "/root", "/opt"};
 
-bool is_system(const std::string& path) {
+inline bool is_system(const std::string& path) {
   if (std::find(kSystemFolders.begin(), kSystemFolders.end(), path) != kSystemFolders.end()) {
     return true;
   }
@@ -28,11 +75,11 @@ bool is_system(const std::string& path) {
                      [&](const std::string& tree) { return is_within(path, tree); });
 }
 
-bool look(const std::string& path, struct stat& st) { return ::lstat(path.c_str(), &st) == 0; }
+inline bool look(const std::string& path, struct stat& st) { return ::lstat(path.c_str(), &st) == 0; }
 
-}  // namespace
+}  // namespace detail
 
-int Gather::source_at(const std::string& target) const {
+inline int Gather::source_at(const std::string& target) const {
   int best = -1;
   for (size_t i = 0; i < placed.size(); ++i) {
     if (!is_within(target, placed[i].target)) continue;
@@ -43,21 +90,21 @@ int Gather::source_at(const std::string& target) const {
   return best;
 }
 
-std::string Gather::host_of(const std::string& target) const {
+inline std::string Gather::host_of(const std::string& target) const {
   const int i = source_at(target);
   if (i < 0) return target;
   const auto n = static_cast<size_t>(i);
   return join(view_.sources[n].path, rest_of(target, placed[n].target));
 }
 
-bool Gather::always_hidden(const std::string& host_path) const {
+inline bool Gather::always_hidden(const std::string& host_path) const {
   return std::any_of(hides_.begin(), hides_.end(),
                      [&](const std::string& hide) { return is_within(host_path, hide); });
 }
 
-bool Gather::below_mask(const std::string& target) const {
+inline bool Gather::below_mask(const std::string& target) const {
   for (std::string at = target; at != "/";) {
-    at = isolation::parent_of(at);
+    at = parent_of(at);
     const auto it = nodes.find(at);
     if (it == nodes.end()) continue;
     return it->second.kind == Node::kEmpty;
@@ -66,12 +113,12 @@ bool Gather::below_mask(const std::string& target) const {
 }
 
 // A mount point in a source: no link on the way, and there already, or in a folder of ours.
-Status Gather::check_target(const std::string& target, const std::string& field) const {
+inline Status Gather::check_target(const std::string& target, const std::string& field) const {
   const int around = source_at(target);
   if (around < 0) return {};
   const auto n = static_cast<size_t>(around);
   const std::string rest = rest_of(target, placed[n].target);
-  const isolation::Fd fd = isolation::open_beneath(view_.held[n].get(), rest.empty() ? "." : rest);
+  const Fd fd = open_beneath(view_.held[n].get(), rest.empty() ? "." : rest);
   const int error = errno;
   struct stat st {};
   const bool link = fd ? ::fstat(fd.get(), &st) == 0 && S_ISLNK(st.st_mode) : error == ELOOP;
@@ -89,16 +136,16 @@ Status Gather::check_target(const std::string& target, const std::string& field)
                  "mount_point", field, "make it, or choose another path inside");
 }
 
-Status Gather::add_source(const std::string& source, Access access, const std::string& field,
+inline Status Gather::add_source(const std::string& source, Access access, const std::string& field,
                           Placed placing, bool mapped) {
   // The host has settled and judged what it names itself. A link that stands there now came later,
   // from a sandbox that may write above it perhaps, and is not followed.
-  const std::string path = placing.named ? source : isolation::canonical(source);
-  isolation::Fd fd = path.empty() ? isolation::Fd() : isolation::open_canonical(path);
+  const std::string path = placing.named ? source : canonical(source);
+  Fd fd = path.empty() ? Fd() : open_canonical(path);
   struct stat st {};
   if (!fd || ::fstat(fd.get(), &st) != 0) {
     return failure(BH_FAILED_PRECONDITION,
-                   field + ": " + sdk::to_utf8(source) + " cannot be opened: " + ::strerror(errno),
+                   field + ": " + to_utf8(source) + " cannot be opened: " + ::strerror(errno),
                    "source", field, "make it, or name another folder");
   }
   if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
@@ -111,7 +158,7 @@ Status Gather::add_source(const std::string& source, Access access, const std::s
                                          "its own",
                    "hidden", field, "leave it out");
   }
-  if (access == Access::kReadWrite && is_system(path)) {
+  if (access == Access::kReadWrite && detail::is_system(path)) {
     return failure(BH_PERMISSION_DENIED,
                    field + ": " + path + " belongs to the system and is never writable inside",
                    "system_folder", field, "name a folder of your own, or ask for read-only");
@@ -124,13 +171,13 @@ Status Gather::add_source(const std::string& source, Access access, const std::s
   std::string& target = placing.target;
   if (target.empty()) target = path;
   // Below a source links belong to whoever writes there; elsewhere the host's are followed once.
-  if (source_at(target) < 0) target = isolation::canonical_start(target);
+  if (source_at(target) < 0) target = canonical_start(target);
   if (auto s = check_target(target, field); !s) return s;
   if (target == "/") {
     return failure(BH_INVALID_ARGUMENT, field + ": / inside cannot be replaced", "path", field,
                    "choose a folder below /");
   }
-  isolation::Source made;
+  Source made;
   made.device = st.st_dev;
   made.inode = st.st_ino;
   made.path = path;
@@ -146,8 +193,8 @@ Status Gather::add_source(const std::string& source, Access access, const std::s
   return {};
 }
 
-Status Gather::add_places() {
-  const isolation::Profile& p = *request_.profile;
+inline Status Gather::add_places() {
+  const Profile& p = *request_.profile;
   view_.home = p.home && !p.home->path.empty() ? p.home->path : "/home/agent";
   view_.cwd = view_.home;
   const std::string home = p.home ? p.home->source : request_.own_home;
@@ -162,7 +209,7 @@ Status Gather::add_places() {
   if (!tmp.empty()) {
     struct stat st {};
     for (const char* target : {"/tmp", "/var/tmp"}) {
-      if (std::string(target) != "/tmp" && (!look(target, st) || !S_ISDIR(st.st_mode))) continue;
+      if (std::string(target) != "/tmp" && (!detail::look(target, st) || !S_ISDIR(st.st_mode))) continue;
       if (auto s = add_source(tmp, Access::kReadWrite, "tmp", {target, true, true}, true); !s) {
         return s;
       }
@@ -189,9 +236,9 @@ Status Gather::add_places() {
   return {};
 }
 
-void Gather::mask_at(const std::string& target, const std::string& host_path) {
+inline void Gather::mask_at(const std::string& target, const std::string& host_path) {
   struct stat st {};
-  if (!look(host_path, st) || S_ISLNK(st.st_mode)) return;
+  if (!detail::look(host_path, st) || S_ISLNK(st.st_mode)) return;
   // A source of the host's own that stands exactly there was named to be seen.
   const auto it = nodes.find(target);
   if (it != nodes.end() && it->second.kind == Node::kSource && placed[it->second.source].named) {
@@ -203,12 +250,12 @@ void Gather::mask_at(const std::string& target, const std::string& host_path) {
 // Wherever the sandbox would see it: at its own path, through other mounts of the host, and in
 // sources that hold it.
 // Where a source shows the host's whole tree, its /proc would tell of the host's processes.
-void Gather::mask_proc_in(const std::string& target) {
+inline void Gather::mask_proc_in(const std::string& target) {
   const std::string inside = join(target, "proc");
   if (host_of(inside) == "/proc") mask_at(inside, "/proc");
 }
 
-void Gather::mask_everywhere(const std::string& host_path) {
+inline void Gather::mask_everywhere(const std::string& host_path) {
   std::vector<std::string> paths = mounts_.aliases(host_path);
   paths.push_back(host_path);
   for (const std::string& path : paths) {
@@ -221,9 +268,9 @@ void Gather::mask_everywhere(const std::string& host_path) {
   }
 }
 
-Status Gather::add_rule_host(const isolation::Profile::Rule& rule, const std::string& target,
+inline Status Gather::add_rule_host(const Profile::Rule& rule, const std::string& target,
                              Outcome& outcome) {
-  const std::string found = isolation::canonical(target);
+  const std::string found = canonical(target);
   if (found.empty()) {
     if (rule.access == Access::kReadWrite) {
       outcome.state = Outcome::kUnsupported;
@@ -235,7 +282,7 @@ Status Gather::add_rule_host(const isolation::Profile::Rule& rule, const std::st
   struct stat st {};
   if (rule.access == Access::kHide) {
     mask_everywhere(found);
-    if (look(found, st) && S_ISREG(st.st_mode) && st.st_nlink > 1) {
+    if (detail::look(found, st) && S_ISREG(st.st_mode) && st.st_nlink > 1) {
       outcome.state = Outcome::kPartial;
       outcome.reason = "the file has other hard links, which may be visible elsewhere";
     }
@@ -245,7 +292,7 @@ Status Gather::add_rule_host(const isolation::Profile::Rule& rule, const std::st
   return add_source(found, rule.access, outcome.rule, {found, false, false}, true);
 }
 
-Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t source,
+inline Status Gather::add_rule_below(const Profile::Rule& rule, size_t source,
                               const std::string& target, Outcome& outcome) {
   const std::string rest = rest_of(target, placed[source].target);
   if (rest.empty()) {
@@ -257,7 +304,7 @@ Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t sourc
     return {};
   }
   const std::string host_path = join(view_.sources[source].path, rest);
-  const isolation::Fd found = isolation::open_beneath(view_.held[source].get(), rest);
+  const Fd found = open_beneath(view_.held[source].get(), rest);
   const int error = errno;
   struct stat st {};
   if (found && ::fstat(found.get(), &st) == 0 && S_ISLNK(st.st_mode)) {
@@ -301,14 +348,14 @@ Status Gather::add_rule_below(const isolation::Profile::Rule& rule, size_t sourc
   return {};
 }
 
-Status Gather::add_rule(const isolation::Profile::Rule& rule) {
+inline Status Gather::add_rule(const Profile::Rule& rule) {
   Outcome outcome;
-  outcome.rule = "files:" + sdk::to_utf8(rule.path);
+  outcome.rule = "files:" + to_utf8(rule.path);
   std::string target = rule.path;
   int source = source_at(target);
   if (source < 0) {
     // Where the host's links lead, which may be into one of the sources.
-    target = isolation::canonical_start(target);
+    target = canonical_start(target);
     source = source_at(target);
   }
   Status st;
@@ -327,16 +374,16 @@ Status Gather::add_rule(const isolation::Profile::Rule& rule) {
   return st;
 }
 
-Status Gather::run() {
-  const isolation::Profile& p = *request_.profile;
+inline Status Gather::run() {
+  const Profile& p = *request_.profile;
   add_hidden();
   nodes["/"] = Node{Node::kHost, 0, {}};
   if (auto st = add_places(); !st) return st;
   add_credentials();
   add_root_secrets();
-  std::vector<isolation::Profile::Rule> rules = p.files;
+  std::vector<Profile::Rule> rules = p.files;
   std::sort(rules.begin(), rules.end(),
-            [](const auto& a, const auto& b) { return isolation::before(a.path, b.path); });
+            [](const auto& a, const auto& b) { return before(a.path, b.path); });
   for (const auto& rule : rules) {
     if (auto st = add_rule(rule); !st) return st;
   }
@@ -357,4 +404,6 @@ Status Gather::run() {
   return {};
 }
 
-}  // namespace bwrap
+}  // namespace bulkhead::sdk::isolation
+
+#endif  // BULKHEAD_SDK_ISOLATION_VIEW_GATHER_HPP

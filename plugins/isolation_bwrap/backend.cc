@@ -1,6 +1,7 @@
 #include "backend.h"
 
 #include <algorithm>
+#include <bulkhead/sdk/isolation/own_files.hpp>
 #include <bulkhead/sdk/isolation/seccomp.hpp>
 
 namespace bwrap {
@@ -13,22 +14,6 @@ namespace {
 
 // An address inside this library, to find what lies beside it.
 const int kHere = 0;
-
-// This process's program, the library that hosts us, this plugin and its helper: who may write
-// where they lie decides what runs next, outside of any sandbox.
-std::vector<std::string> own_files(sdk::Call& call, const std::string& helper) {
-  std::vector<std::string> out = {isolation::canonical("/proc/self/exe"), helper};
-  for (const void* address : {static_cast<const void*>(&kHere),
-                              reinterpret_cast<const void*>(call.raw()->api->result)}) {
-    Dl_info info{};
-    if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) continue;
-    out.push_back(isolation::canonical(info.dli_fname));
-  }
-  out.erase(std::remove(out.begin(), out.end(), std::string()), out.end());
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
 
 // What can be found without starting anything; with the features where a memo has them.
 sdk::Result<Tools> find_tools(const sdk::Opening& how, bool& remembered) {
@@ -59,7 +44,7 @@ Status complete(sdk::Call& call, bool remembered, Tools& tools) {
     if (!features) return std::move(features).failure();
     tools.features = std::move(*features);
   }
-  tools.own = own_files(call, tools.helper);
+  tools.own = isolation::own_files(call, &kHere, tools.helper);
   auto init = isolation::sealed_copy(tools.helper);
   if (!init) return std::move(init).failure();
   tools.init = std::move(*init);

@@ -68,24 +68,6 @@ void add_view(const View& view, uint64_t shm_bytes, std::vector<std::string>& ou
   for (const auto& target : view.seal) put({"--remount-ro", target});
 }
 
-bool is_file(const char* path) {
-  struct stat st {};
-  return ::lstat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-// Whether the profile itself says what is seen at `path`: our own lines must not cover that.
-bool settles(const isolation::Profile& profile, const std::string& path) {
-  const isolation::Profile::Rule* nearest = nullptr;
-  for (const auto& rule : profile.files) {
-    if (!isolation::is_within(path, rule.path)) continue;
-    if (nearest == nullptr || rule.path.size() > nearest->path.size()) nearest = &rule;
-  }
-  if (nearest != nullptr && nearest->access == isolation::Access::kHide) return true;
-  return std::any_of(profile.mounts.begin(), profile.mounts.end(), [&](const auto& mount) {
-    return isolation::is_within(path, mount.path);
-  });
-}
-
 }  // namespace
 
 sdk::Result<Order> make_order(OrderRequest r) {
@@ -104,14 +86,9 @@ sdk::Result<Order> make_order(OrderRequest r) {
   put({"--uid", std::to_string(r.who->inside_uid), "--gid", std::to_string(r.who->inside_gid),
        "--hostname", "sandbox"});
   add_view(*r.view, shm_bytes(r.profile->limits), a);
-  const bool plain = r.view->home.find_first_of(":\n") == std::string::npos;
-  for (const char* path : {"/etc/passwd", "/etc/group"}) {
-    if (!plain || !is_file(path) || settles(*r.profile, path)) continue;
-    const std::string text =
-        std::string(path) == "/etc/passwd" ? isolation::passwd_for(*r.who, r.view->home) : isolation::group_for(*r.who);
+  for (const auto& [path, text] : isolation::name_files(*r.profile, *r.who, r.view->home)) {
     Fd file = isolation::memory_file("names", text);
-    if (!text.empty() && file)
-      put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});
+    if (file) put({"--perms", "0444", "--ro-bind-data", extras.add(std::move(file)), path});
   }
   put({"--seccomp", extras.add(isolation::reopen(r.tools->filter.get()))});
   put({"--chdir", "/"});

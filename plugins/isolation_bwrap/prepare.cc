@@ -152,13 +152,7 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
   if (!profile) return std::move(profile).failure();
   Prepared p;
   p.profile = std::move(*profile);
-  for (const char c : p.profile.user) {
-    const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    if (!fine) {
-      return failure(BH_INVALID_ARGUMENT, "user.name may hold a-z, 0-9, - and _ only", "name",
-                     "user.name", "choose another name");
-    }
-  }
+  if (auto st = isolation::check_user_name(p.profile.user); !st) return std::move(st).failure();
   isolation::ViewRequest view;
   view.profile = &p.profile;
   view.who = &p.who;

@@ -6,9 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fd.hpp"
 #include "profile.hpp"
@@ -105,6 +108,18 @@ inline Identity identity_for(const Profile& profile, Ids ids, uint32_t shifted) 
   return who;
 }
 
+// A name that can stand in /etc/passwd; the empty one is the backend's choice.
+inline Status check_user_name(const std::string& name) {
+  for (const char c : name) {
+    const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (!fine) {
+      return failure(BH_INVALID_ARGUMENT, "user.name may hold a-z, 0-9, - and _ only", "name",
+                     "user.name", "choose another name");
+    }
+  }
+  return {};
+}
+
 // The host's /etc/passwd or /etc/group with a line for the sandbox's user in front; empty where
 // there is no such file.
 inline std::string passwd_for(const Identity& who, const std::string& home) {
@@ -120,6 +135,39 @@ inline std::string group_for(const Identity& who) {
   if (!read_file("/etc/group", text)) return {};
   const std::string id = std::to_string(who.inside_gid);
   return who.name + ":x:" + id + ":\n" + detail::others(text, who.name, id);
+}
+
+namespace detail {
+
+// Whether the profile itself says what is seen at `path`: lines of ours must not cover that.
+inline bool settled(const Profile& profile, const std::string& path) {
+  const Profile::Rule* nearest = nullptr;
+  for (const auto& rule : profile.files) {
+    if (!is_within(path, rule.path)) continue;
+    if (nearest == nullptr || rule.path.size() > nearest->path.size()) nearest = &rule;
+  }
+  if (nearest != nullptr && nearest->access == Access::kHide) return true;
+  return std::any_of(profile.mounts.begin(), profile.mounts.end(),
+                     [&](const auto& mount) { return is_within(path, mount.path); });
+}
+
+}  // namespace detail
+
+// Files that are to stand in place of the host's, so that the sandbox's user has a name: path and
+// text.
+inline std::vector<std::pair<std::string, std::string>> name_files(const Profile& profile,
+                                                                   const Identity& who,
+                                                                   const std::string& home) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (home.find_first_of(":\n") != std::string::npos) return out;
+  for (const std::string path : {"/etc/passwd", "/etc/group"}) {
+    struct stat st {};
+    if (::lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
+    if (detail::settled(profile, path)) continue;
+    std::string text = path == "/etc/passwd" ? passwd_for(who, home) : group_for(who);
+    if (!text.empty()) out.emplace_back(path, std::move(text));
+  }
+  return out;
 }
 
 }  // namespace bulkhead::sdk::isolation

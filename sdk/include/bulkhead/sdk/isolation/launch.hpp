@@ -114,39 +114,56 @@ class Launched {
     }
   }
 
+  // The command's own ends of its pipes.
+  struct Streams {
+    Fd in, out, err;
+  };
+  // Makes both ends; `input`: a pipe for stdin, else /dev/null.
+  Result<Streams> make_streams(bool input) {
+    Streams theirs;
+    if (!pipe_pair(out, theirs.out) || !pipe_pair(err, theirs.err)) return no("a pipe");
+    if (input) {
+      if (!pipe_pair(theirs.in, in)) return no("a pipe");
+      (void)::fcntl(in.get(), F_SETFL, O_NONBLOCK);
+    } else {
+      theirs.in.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+    if (!theirs.in) return no("a descriptor");
+    for (const Fd* fd : {&out, &err}) (void)::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+    return theirs;
+  }
+
   static Result<Launched> start(const LaunchOrder& order) {
     Launched l;
-    Fd in_theirs, out_theirs, err_theirs, control_theirs;
-    Fd job = memory_file("job", encode(order.job));
-    Fd task = memory_file("task", encode(order.task));
-    Fd host(pidfd_open(::getpid()));
-    int pair[2] = {-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return no("a socket");
-    l.control.reset(pair[0]);
-    control_theirs.reset(pair[1]);
-    if (!pipe_pair(l.out, out_theirs) || !pipe_pair(l.err, err_theirs)) return no("a pipe");
-    if (order.input) {
-      if (!pipe_pair(in_theirs, l.in)) return no("a pipe");
-      (void)::fcntl(l.in.get(), F_SETFL, O_NONBLOCK);
-    } else {
-      in_theirs.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    }
-    if (!job || !task || !host || !in_theirs) return no("a descriptor");
-    for (const Fd* fd : {&l.out, &l.err}) (void)::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-    if (auto st = l.spawn(order.helper); !st) return std::move(st).failure();
+    Fd control_theirs;
+    const Fd job = memory_file("job", encode(order.job));
+    const Fd task = memory_file("task", encode(order.task));
+    const Fd host(pidfd_open(::getpid()));
+    if (!socket_pair(l.control, control_theirs)) return no("a socket");
+    auto theirs = l.make_streams(order.input);
+    if (!theirs) return std::move(theirs).failure();
+    if (!job || !task || !host) return no("a descriptor");
+    if (auto st = l.spawn(order.helper, "launch"); !st) return std::move(st).failure();
 
     std::vector<int> fds(kFdExtra);
     fds[kFdJob] = job.get();
     fds[kFdTask] = task.get();
-    fds[kFdIn] = in_theirs.get();
-    fds[kFdOut] = out_theirs.get();
-    fds[kFdErr] = err_theirs.get();
+    fds[kFdIn] = theirs->in.get();
+    fds[kFdOut] = theirs->out.get();
+    fds[kFdErr] = theirs->err.get();
     fds[kFdControl] = control_theirs.get();
     fds[kFdPeer] = l.control.get();
     fds[kFdHost] = host.get();
     fds[kFdInit] = order.init >= 0 ? order.init : task.get();
     fds.insert(fds.end(), order.extra.begin(), order.extra.end());
     if (!send_fds(l.job.get(), fds)) return no("the helper's descriptors");
+    return l;
+  }
+
+  // Starts a helper program that stays: `job` is its descriptor 3, `trouble` its descriptor 2.
+  static Result<Launched> start_helper(const std::string& helper, const char* mode) {
+    Launched l;
+    if (auto st = l.spawn(helper, mode); !st) return std::move(st).failure();
     return l;
   }
 
@@ -171,11 +188,18 @@ class Launched {
   Fd in, out, err;  // the host's ends
   Fd trouble;       // what helper and wall say about a failed set-up
 
- private:
+  // What making a descriptor failed with, out of errno.
   static Failure no(const std::string& what) {
     const bool full = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
     return failure(full ? BH_RESOURCE_EXHAUSTED : BH_INTERNAL,
                    "cannot make " + what + ": " + std::strerror(errno), "launch");
+  }
+  static bool socket_pair(Fd& one, Fd& other) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
+    one.reset(pair[0]);
+    other.reset(pair[1]);
+    return true;
   }
   static bool pipe_pair(Fd& read, Fd& write) {
     int ends[2];
@@ -185,12 +209,10 @@ class Launched {
     return true;
   }
 
-  Status spawn(const std::string& helper) {
-    int pair[2] = {-1, -1};
-    Fd trouble_theirs;
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return no("a socket");
-    job.reset(pair[0]);
-    const Fd job_theirs(pair[1]);
+ private:
+  Status spawn(const std::string& helper, const char* mode) {
+    Fd job_theirs, trouble_theirs;
+    if (!socket_pair(job, job_theirs)) return no("a socket");
     if (!pipe_pair(trouble, trouble_theirs)) return no("a pipe");
     (void)::fcntl(trouble.get(), F_SETFL, O_NONBLOCK);
     struct Spawn {
@@ -224,7 +246,7 @@ class Launched {
     ::posix_spawnattr_setflags(&s.attributes,
                                POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     const std::string name = helper.substr(helper.rfind('/') + 1);
-    char* argv[] = {const_cast<char*>(name.c_str()), const_cast<char*>("launch"), nullptr};
+    char* argv[] = {const_cast<char*>(name.c_str()), const_cast<char*>(mode), nullptr};
     char* env[] = {nullptr};
     const int error = ::posix_spawn(&pid, helper.c_str(), &s.actions, &s.attributes, argv, env);
     if (error != 0) {

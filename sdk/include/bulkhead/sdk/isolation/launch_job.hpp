@@ -138,18 +138,9 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace detail
-
-inline std::string encode(const Job& job) {
-  detail::Writer w;
-  for (const uint32_t n :
-       {job.uid, job.gid, job.private_users, job.check_only, job.early_door}) {
-    w.number(n);
-  }
-  w.texts(job.program);
-  w.texts(job.arguments);
-  w.number(job.sources.size());
-  for (const Source& s : job.sources) {
+inline void put(Writer& w, const std::vector<Source>& sources) {
+  w.number(sources.size());
+  for (const Source& s : sources) {
     w.number(s.device);
     w.number(s.inode);
     for (const uint32_t n : {s.staged, s.read_only, s.owner, s.group}) w.number(n);
@@ -160,6 +151,35 @@ inline std::string encode(const Job& job) {
       w.text(m.path);
     }
   }
+}
+
+inline std::vector<Source> sources(Reader& r) {
+  std::vector<Source> list(r.count());
+  for (Source& s : list) {
+    s.device = r.number();
+    s.inode = r.number();
+    for (uint32_t* n : {&s.staged, &s.read_only, &s.owner, &s.group}) *n = r.small();
+    s.path = r.text();
+    s.inner.resize(r.count());
+    for (InnerMount& m : s.inner) {
+      for (uint32_t* n : {&m.kind, &m.source, &m.make, &m.optional}) *n = r.small();
+      m.path = r.text();
+    }
+  }
+  return list;
+}
+
+}  // namespace detail
+
+inline std::string encode(const Job& job) {
+  detail::Writer w;
+  for (const uint32_t n :
+       {job.uid, job.gid, job.private_users, job.check_only, job.early_door}) {
+    w.number(n);
+  }
+  w.texts(job.program);
+  w.texts(job.arguments);
+  detail::put(w, job.sources);
   return w.take();
 }
 
@@ -171,18 +191,7 @@ inline bool decode(std::string_view bytes, Job& job) {
   }
   job.program = r.texts();
   job.arguments = r.texts();
-  job.sources.resize(r.count());
-  for (Source& s : job.sources) {
-    s.device = r.number();
-    s.inode = r.number();
-    for (uint32_t* n : {&s.staged, &s.read_only, &s.owner, &s.group}) *n = r.small();
-    s.path = r.text();
-    s.inner.resize(r.count());
-    for (InnerMount& m : s.inner) {
-      for (uint32_t* n : {&m.kind, &m.source, &m.make, &m.optional}) *n = r.small();
-      m.path = r.text();
-    }
-  }
+  job.sources = detail::sources(r);
   return r.ok();
 }
 

@@ -1,0 +1,112 @@
+#include "enter.h"
+
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <bulkhead/sdk/isolation/launch_watch.hpp>
+#include <bulkhead/sdk/isolation/mount_api.hpp>
+
+#include "../wire.h"
+#include "first.h"
+#include "kernel.h"
+
+namespace ns {
+
+using isolation::Fd;
+
+namespace {
+
+int trouble(const Seat& seat, const char* what) {
+  char text[256];
+  const int n = ::snprintf(text, sizeof text, "%s: %s\n", what, ::strerror(errno));
+  (void)!::write(seat.trouble, text, static_cast<size_t>(n));
+  return 1;
+}
+
+// A network of its own has a loopback interface that is down.
+bool raise_loopback() {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  ::strcpy(request.ifr_name, "lo");
+  if (!socket || ::ioctl(socket.get(), SIOCGIFFLAGS, &request) != 0) return false;
+  request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
+  return ::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0;
+}
+
+bool make_network(const Seat& seat) {
+  if (::unshare(CLONE_NEWNET) != 0 || !raise_loopback()) return false;
+  const Fd made(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  return made && send_message(seat.back, Answer(), {made.get()});
+}
+
+// The user namespace first: in it we have the rights that the others take.
+bool join(const Seat& seat) {
+  if (::setns(seat.user, CLONE_NEWUSER) != 0) return false;
+  if (seat.back >= 0 && !make_network(seat)) return false;
+  if (seat.net >= 0 && ::setns(seat.net, CLONE_NEWNET) != 0) return false;
+  return ::setns(seat.ipc, CLONE_NEWIPC) == 0 && ::setns(seat.uts, CLONE_NEWUTS) == 0 &&
+         ::setns(seat.cgroup, CLONE_NEWCGROUP) == 0 && ::setns(seat.time, 0x80) == 0 &&
+         ::setns(seat.mnt, CLONE_NEWNS) == 0;
+}
+
+// Until the first process ends, or is to end.
+void watch_first(pid_t first, int signals, const Seat& seat) {
+  for (;;) {
+    pollfd sets[3] = {{signals, POLLIN, 0}, {seat.host, POLLIN, 0}, {seat.job, POLLIN, 0}};
+    if (::poll(sets, 3, -1) < 0 && errno != EINTR) break;
+    if (sets[1].revents != 0 || sets[2].revents != 0) break;
+    signalfd_siginfo info;
+    bool ending = false;
+    while (::read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo == SIGTERM) ending = true;
+      // On behalf of another process of the same owner.
+      if (info.ssi_signo == static_cast<uint32_t>(SIGRTMIN + 1) && seat.peer >= 0) {
+        isolation::Note note;
+        note.kind = isolation::Note::kSignal;
+        note.a = info.ssi_int;
+        (void)isolation::send_note(seat.peer, note);
+      }
+    }
+    if (ending) break;
+    int status;
+    const pid_t gone = ::waitpid(first, &status, WNOHANG);
+    if (gone == first) return;
+  }
+  // The kernel ends all else in its pid namespace before it is reaped.
+  ::kill(first, SIGKILL);
+  while (::waitpid(first, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+int run_joiner(const Seat& seat) {
+  const Fd signals = isolation::watch_signals();
+  if (!signals) return trouble(seat, "watching for signals");
+  if (!join(seat)) return trouble(seat, "joining the sandbox's namespaces");
+  // After the namespaces, which clear it. If we are an orphan already, nobody would ever tell us.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != seat.broker) return 1;
+  const pid_t first = clone_process(CLONE_NEWPID | CLONE_NEWNS);
+  if (first < 0) return trouble(seat, "the command's own namespaces");
+  if (first == 0) {
+    ::close(signals.get());
+    ::_exit(run_first(seat));
+  }
+  // Its own from here on: their ends must be seen by who waits at the other side.
+  for (const int fd : {seat.control, seat.trouble, seat.filter, seat.entry, seat.user, seat.mnt,
+                       seat.ipc, seat.uts, seat.cgroup, seat.time, seat.net, seat.back}) {
+    if (fd >= 0) ::close(fd);
+  }
+  watch_first(first, signals.get(), seat);
+  (void)isolation::send_note(seat.job, isolation::usage_note());
+  return 0;
+}
+
+}  // namespace ns

@@ -1,0 +1,12 @@
+// The first process of a command's pid namespace.
+#pragma once
+
+#include "enter.h"
+
+namespace ns {
+
+// Lays the command's own /proc, gives up all rights, waits for a task on `seat.control` and runs it.
+// Returns when the command and all that it left has ended, or when nobody came.
+int run_first(const Seat& seat);
+
+}  // namespace ns

@@ -1,0 +1,130 @@
+#include "maker.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <bulkhead/sdk/isolation/mount_api.hpp>
+
+#include "builder.h"
+#include "kernel.h"
+
+namespace ns {
+
+using isolation::Fd;
+using isolation::Source;
+
+namespace {
+
+// Fills an Answer's text.
+void say(Answer& answer, const std::string& text, int error) {
+  answer.error = error != 0 ? error : EIO;
+  ::snprintf(answer.text, sizeof answer.text, "%s", text.c_str());
+}
+
+class Maker {
+ public:
+  Maker(const Blueprint& plan, int told) : plan_(plan), told_(told) {}
+
+  int run() {
+    Trees trees;
+    if (plan_.privileged != 0 && !open_trees(plan_, trees, &users_, answer_)) return give_up();
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+      return no("a socket");
+    }
+    Fd ours(pair[0]), theirs(pair[1]);
+    const pid_t builder = clone_process(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+                                        CLONE_NEWUTS | CLONE_NEWCGROUP);
+    if (builder < 0) return no("new namespaces");
+    if (builder == 0) {
+      ours.reset();
+      ::_exit(run_builder(plan_, std::move(trees), theirs.get()));
+    }
+    theirs.reset();
+    const int code = watch(builder, ours.get());
+    ::kill(builder, SIGKILL);
+    ::waitpid(builder, nullptr, 0);
+    return code;
+  }
+
+ private:
+  int give_up() {
+    (void)send_message(told_, answer_);
+    return 1;
+  }
+  int no(const std::string& what) {
+    const int error = errno;
+    say(answer_, what + ": " + ::strerror(error), error);
+    return give_up();
+  }
+
+  bool write_maps(pid_t builder) {
+    const std::string proc = "/proc/" + std::to_string(builder);
+    std::string lines;
+    for (const IdRange& one : plan_.ids) {
+      lines += std::to_string(one.inside) + " " + std::to_string(one.outside) + " " +
+               std::to_string(one.count) + "\n";
+    }
+    std::string groups;
+    for (const IdRange& one : plan_.groups) {
+      groups += std::to_string(one.inside) + " " + std::to_string(one.outside) + " " +
+                std::to_string(one.count) + "\n";
+    }
+    // Without rights outside, only who cannot leave a group may be given one.
+    if (plan_.privileged == 0 && !isolation::write_text(proc + "/setgroups", "deny")) return false;
+    return isolation::write_text(proc + "/uid_map", lines) &&
+           isolation::write_text(proc + "/gid_map", groups);
+  }
+
+  int watch(pid_t builder, int socket) {
+    if (!write_maps(builder)) return no("the id maps");
+    Answer heard;
+    std::vector<Fd> none;
+    if (!send_message(socket, heard)) return no("starting the builder");
+    if (receive_message(socket, heard, none) != 1) {
+      say(answer_, "the builder ended early", EIO);
+      return give_up();
+    }
+    if (heard.error != 0) {
+      answer_ = heard;
+      return give_up();
+    }
+    std::vector<Fd> spaces;
+    std::vector<int> numbers;
+    for (const char* name : {"user", "mnt", "ipc", "uts", "cgroup", "time_for_children"}) {
+      const std::string path = "/proc/" + std::to_string(builder) + "/ns/" + name;
+      spaces.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!spaces.back()) return no("opening " + path);
+      numbers.push_back(spaces.back().get());
+    }
+    return send_message(told_, answer_, numbers) ? 0 : 1;
+  }
+
+  const Blueprint& plan_;
+  const int told_;
+  Answer answer_;
+  isolation::MountUsers users_;
+};
+
+}  // namespace
+
+int run_maker(int blueprint, int told) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The broker is not; but what we start must let us write its id maps.
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  std::string bytes;
+  Blueprint plan;
+  if (!isolation::read_all(blueprint, bytes) || !decode(bytes, plan)) {
+    Answer answer;
+    say(answer, "the blueprint cannot be read", EBADMSG);
+    (void)send_message(told, answer);
+    return 1;
+  }
+  return Maker(plan, told).run();
+}
+
+}  // namespace ns

@@ -1,0 +1,237 @@
+#include "prepare.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <bulkhead/sdk/isolation/report_limits.hpp>
+#include <bulkhead/sdk/isolation/view_layout.hpp>
+
+namespace ns {
+
+using isolation::Ids;
+using isolation::Node;
+using isolation::Report;
+using sdk::failure;
+using sdk::Status;
+namespace json = sdk::json;
+
+namespace {
+
+uint64_t shm_bytes(const isolation::Limits& limits) {
+  constexpr uint64_t kDefault = uint64_t{512} << 20;
+  return limits.memory_bytes
+             ? std::min(kDefault, std::max<uint64_t>(*limits.memory_bytes / 2, 4096))
+             : kDefault;
+}
+
+Place::Kind kind_of(Node::Kind kind) {
+  switch (kind) {
+    case Node::kHost:
+      return Place::kHost;
+    case Node::kSource:
+      return Place::kSource;
+    case Node::kEmpty:
+      return Place::kEmpty;
+    case Node::kNothing:
+      return Place::kNothing;
+    case Node::kLink:
+      return Place::kLink;
+    case Node::kProc:
+      return Place::kProc;
+    case Node::kDevices:
+      return Place::kDevices;
+    default:
+      return Place::kShared;
+  }
+}
+
+// Kernel objects that processes of one user share however many namespaces they are in. None of these
+// numbers stands in a normal program's way; each stops one that wants them all.
+std::vector<std::string> kernel_limits() {
+  return {"max_user_namespaces 0",     "max_pid_namespaces 1024",  "max_mnt_namespaces 1024",
+          "max_net_namespaces 16",     "max_uts_namespaces 4",     "max_ipc_namespaces 4",
+          "max_cgroup_namespaces 4",   "max_time_namespaces 4",    "max_inotify_instances 256",
+          "max_inotify_watches 65536", "max_fanotify_groups 0",    "max_fanotify_marks 0"};
+}
+
+}  // namespace
+
+void draw(Prepared& p) {
+  Blueprint& b = p.blueprint;
+  const bool root = p.who.ids == Ids::kShifted;
+  b.privileged = root ? 1 : 0;
+  if (root) {
+    b.ids = b.groups = {{0, p.who.uid - p.who.inside_uid, isolation::kIdRanges.width}};
+    b.kernel_uid = p.who.uid;
+    b.kernel_gid = p.who.gid;
+  } else {
+    b.ids = {{p.who.inside_uid, p.who.uid, 1}};
+    b.groups = {{p.who.inside_gid, p.who.gid, 1}};
+  }
+  b.shm_bytes = shm_bytes(p.profile.limits);
+  b.sources = p.view.sources;
+  for (const auto& [target, node] : p.view.steps) {
+    Place place;
+    place.kind = kind_of(node.kind);
+    place.source = static_cast<uint32_t>(node.source);
+    place.target = target;
+    place.text = node.link;
+    b.places.push_back(std::move(place));
+  }
+  for (auto& [path, text] : isolation::name_files(p.profile, p.who, p.view.home)) {
+    b.places.push_back({Place::kText, 0, path, std::move(text)});
+  }
+  b.seal = p.view.seal;
+  b.kernel = kernel_limits();
+
+  Entry& e = p.entry;
+  e.uid = p.who.inside_uid;
+  e.gid = p.who.inside_gid;
+  e.own_network = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
+  e.drop_groups = root ? 1 : 0;
+  for (const auto& rule : p.profile.files) {
+    const auto& absent = p.view.absent;
+    if (rule.access == isolation::Access::kReadWrite) continue;
+    if (std::find(absent.begin(), absent.end(), rule.path) == absent.end()) continue;
+    const bool hide = rule.access == isolation::Access::kHide;
+    e.late.push_back({hide ? Place::kNothing : Place::kHost, 0, rule.path, {}});
+  }
+}
+
+namespace {
+
+void report_view(const Prepared& p, Report& report) {
+  const isolation::Profile& profile = p.profile;
+  report.enforced("root.view", "mount", "host");
+  if (profile.root != "host") {
+    report.unsupported("root." + profile.root, "this backend shows the host's own files only");
+  }
+  const char* by = p.who.ids == Ids::kShifted ? "mount, id-mapped" : "mount";
+  if (profile.workspace) {
+    const bool rw = profile.workspace->access == isolation::Access::kReadWrite;
+    report.enforced("workspace", by,
+                    json::object({{"path", p.view.cwd}, {"access", rw ? "rw" : "ro"}}));
+  }
+  report.enforced("home", by, isolation::word(p.view.home));
+  report.enforced("tmp", by, "/tmp");
+  for (const auto& o : p.view.outcomes) {
+    if (o.state == isolation::Outcome::kEnforced) report.enforced(o.rule, "mount");
+    if (o.state == isolation::Outcome::kPartial) report.partial(o.rule, "mount", o.reason);
+    if (o.state == isolation::Outcome::kUnsupported) report.unsupported(o.rule, o.reason);
+  }
+}
+
+void report_network(const isolation::Profile& profile, Report& report) {
+  if (profile.network == isolation::Network::kOff) {
+    report.enforced("network.mode", "network namespace", "off");
+  } else if (profile.network == isolation::Network::kUnrestricted) {
+    report.enforced("network.mode", "the host's network", "unrestricted");
+  } else {
+    report.unsupported("network.mode", "there is no filter by name yet; choose off or unrestricted",
+                       isolation::word(profile.network_word));
+  }
+  if (profile.network_rules) report.unsupported("network.allow", "there is no filter by name yet");
+}
+
+void report_guarantees(const Prepared& p, Report& report) {
+  report.enforced("isolation.pid", "pid namespace of each command");
+  report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
+  report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
+  report.enforced("isolation.seccomp", "seccomp", "allow list");
+  report.enforced("isolation.ipc", "ipc and uts namespaces");
+  report.enforced("isolation.nested_users", "seccomp, user.max_user_namespaces");
+  if (p.profile.network == isolation::Network::kOff) {
+    report.enforced("isolation.abstract_sockets", "network namespace");
+  } else {
+    report.unsupported("isolation.abstract_sockets",
+                       "the host's network holds the host's sockets without a path");
+  }
+  json::array hidden;
+  for (const auto& path : p.view.hidden) hidden.emplace_back(path);
+  report.enforced("isolation.hides", "mount", std::move(hidden));
+  if (p.view.own_by_file) {
+    report.partial("isolation.own_program", "mount",
+                   "Bulkhead's own program or library lies right in a folder that is writable "
+                   "inside: the file is read-only, but others can be put beside it");
+  } else {
+    report.enforced("isolation.own_program", "mount");
+  }
+  report.enforced("isolation.kernel_uid",
+                  p.who.ids == Ids::kShifted ? "a range of ids of the persona's own, id-mapped mounts"
+                                             : "the user's own id",
+                  int64_t{p.who.uid});
+}
+
+sdk::Result<isolation::Identity> identity(const PrepareRequest& request,
+                                          const isolation::Profile& profile) {
+  if (::geteuid() != 0) return isolation::identity_for(profile, Ids::kOwn, 0);
+  auto first = request.tools->personas.id_of(profile.persona, request.take_id);
+  if (!first) return std::move(first).failure();
+  isolation::Identity who = isolation::identity_for(profile, Ids::kShifted, 0);
+  who.uid = *first + who.inside_uid;
+  who.gid = *first + who.inside_gid;
+  return who;
+}
+
+}  // namespace
+
+sdk::Result<Prepared> prepare(const PrepareRequest& request) {
+  auto profile = isolation::parse_profile(request.profile);
+  if (!profile) return std::move(profile).failure();
+  Prepared p;
+  p.profile = std::move(*profile);
+  if (auto st = isolation::check_user_name(p.profile.user); !st) return std::move(st).failure();
+  auto who = identity(request, p.profile);
+  if (!who) return std::move(who).failure();
+  p.who = std::move(*who);
+  isolation::ViewRequest view;
+  view.profile = &p.profile;
+  view.who = &p.who;
+  view.environment = &request.tools->environment;
+  view.own_home = request.own_home;
+  view.own_tmp = request.own_tmp;
+  view.absent = request.absent;
+  view.own = &request.tools->own;
+  auto made = isolation::make_view(view);
+  if (!made) return std::move(made).failure();
+  p.view = std::move(*made);
+  draw(p);
+
+  p.report = Report("ns");
+  report_view(p, p.report);
+  report_network(p.profile, p.report);
+  isolation::report_limits(p.profile.limits, request.tools->cgroups, true, p.report);
+  if (p.profile.limits.disk_bytes) {
+    p.report.partial("limits.disk_bytes", "RLIMIT_FSIZE", "of each file, not of all together",
+                     static_cast<int64_t>(*p.profile.limits.disk_bytes));
+  }
+  p.report.enforced("env.allow", "environment");
+  if (!p.profile.env_set.empty()) p.report.enforced("env.set", "environment");
+  if (p.profile.uid) p.report.enforced("user.uid", "user namespace", int64_t{p.who.inside_uid});
+  if (p.profile.gid) p.report.enforced("user.gid", "user namespace", int64_t{p.who.inside_gid});
+  if (!p.profile.user.empty()) {
+    p.report.enforced("user.name", "mount of /etc/passwd", isolation::word(p.who.name));
+  }
+  p.report.enforced("persona", p.who.ids == Ids::kShifted ? "ids of its own" : "mount");
+  report_guarantees(p, p.report);
+  return p;
+}
+
+Status acceptable(const Prepared& p) {
+  if (p.profile.root != "host") {
+    return failure(BH_FAILED_PRECONDITION,
+                   "ns shows the host's own files only, no " + p.profile.root, "not_enforced",
+                   "root." + p.profile.root, "choose a backend with images");
+  }
+  for (const char* rule : {"network.mode", "network.allow"}) {
+    const auto* line = p.report.find(rule);
+    if (line != nullptr && line->state != Report::State::kEnforced) {
+      return failure(BH_FAILED_PRECONDITION,
+                     "the network would not be what the profile asks for: " + line->reason,
+                     "not_enforced", rule, "set network.mode to off or unrestricted");
+    }
+  }
+  return p.report.meets(p.profile.required);
+}
+
+}  // namespace ns

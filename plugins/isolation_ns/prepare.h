@@ -1,0 +1,56 @@
+// From a profile to all that create() and plan() answer: who, what is seen, how it is built and
+// entered, and the report.
+#pragma once
+
+#include <bulkhead/sdk.hpp>
+#include <bulkhead/sdk/isolation/cgroup.hpp>
+#include <bulkhead/sdk/isolation/personas.hpp>
+#include <bulkhead/sdk/isolation/report.hpp>
+#include <bulkhead/sdk/isolation/view.hpp>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "broker_client.h"
+
+namespace ns {
+
+// What a provider has once, for all of its sandboxes. Constant after open().
+struct Tools {
+  std::string helper;
+  isolation::Fd filter;  // seccomp program
+  isolation::Variables environment;
+  isolation::CgroupPlace cgroups;
+  isolation::Personas personas{"", isolation::kIdRanges};
+  std::vector<std::string> own;  // files that we run from; their folders are never writable
+};
+
+struct Prepared {
+  isolation::Profile profile;
+  isolation::Identity who;
+  isolation::View view;
+  isolation::Report report{"ns"};
+  Blueprint blueprint;
+  Entry entry;
+};
+
+struct PrepareRequest {
+  const Tools* tools = nullptr;
+  std::string profile;  // JSON
+  std::string own_home, own_tmp;
+  const std::set<std::string>* absent = nullptr;
+  bool take_id = true;  // false: only say which ids the persona would have
+};
+
+// Makes nothing. [blocking]
+sdk::Result<Prepared> prepare(const PrepareRequest& request);
+
+// Fills blueprint and entry from all the rest.
+void draw(Prepared& prepared);
+
+// A sandbox that cannot be had at all: a network that would be wider than asked, or a required
+// rule.
+sdk::Status acceptable(const Prepared& prepared);
+
+}  // namespace ns

@@ -17,7 +17,7 @@ Result<void> inspect(Call& call, const Arguments&) {
   json::array backends;
   for (const std::string& id : rooms.backends.names()) backends.emplace_back(id);
   out["backends"] = std::move(backends);
-  if (auto chosen = rooms.backends.choose("")) out["backend"] = *chosen;
+  if (auto preferred = rooms.backends.candidates("")) out["backend"] = preferred->front();
   return call.set_result(json::print(out));
 }
 

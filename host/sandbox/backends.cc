@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/clock.h"
 #include "loader/opening.h"
 
 namespace bh {
@@ -12,6 +13,8 @@ namespace {
 constexpr const char* kPreference[] = {"ns", "bwrap", "landlock"};
 constexpr const char kUnisolated[] = "process";
 constexpr const char kFolder[] = "backends";
+// What keeps a backend from working does not change by itself from one call to the next.
+constexpr std::int64_t kRefusalNs = 30'000'000'000;
 
 }  // namespace
 
@@ -20,7 +23,7 @@ Backends::Backends(const DataRoot& root, const SandboxSettings& settings, Find f
     : root_(root), settings_(settings), find_(std::move(find)), names_(std::move(names)),
       host_of_(std::move(host_of)) {}
 
-Result<std::string> Backends::choose(const std::string& wished) const {
+Result<std::vector<std::string>> Backends::candidates(const std::string& wished) const {
   if (!wished.empty() && wished == kUnisolated && !settings_.allow_unisolated) {
     return fail(BH_PERMISSION_DENIED,
                 "the backend \"process\" isolates nothing and is not permitted here",
@@ -30,19 +33,21 @@ Result<std::string> Backends::choose(const std::string& wished) const {
                  {"remedy", "the operator permits it with \"isolation\": {\"allow_unisolated\": true} in "
                             "the configuration"}});
   }
-  if (!wished.empty()) return wished;
+  if (!wished.empty()) return std::vector<std::string>{wished};
   if (!settings_.backend.empty()) {
     if (settings_.backend == kUnisolated) {
       return fail(BH_PERMISSION_DENIED,
                   "\"process\" isolates nothing and cannot be the default; name it in the call",
                   "backend_not_permitted", {{"field", "/isolation/backend"}});
     }
-    return settings_.backend;
+    return std::vector<std::string>{settings_.backend};
   }
-  std::vector<std::string> there = names_();
+  const std::vector<std::string> there = names_();
+  std::vector<std::string> out;
   for (const char* name : kPreference) {
-    if (std::find(there.begin(), there.end(), name) != there.end()) return std::string(name);
+    if (std::find(there.begin(), there.end(), name) != there.end()) out.emplace_back(name);
   }
+  if (!out.empty()) return out;
   return fail(BH_UNAVAILABLE,
               "no isolation backend is installed", "backend_unavailable",
               {{"remedy", "plugin.list says where they were looked for"}});
@@ -113,15 +118,37 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::open(Call& up, const Prov
   return std::shared_ptr<const OpenedBackend>(std::move(out));
 }
 
-Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::string& wished) {
-  auto name = choose(wished);
-  if (!name) return tl::unexpected(std::move(name).error());
-  std::shared_ptr<Slot> slot;
+std::shared_ptr<Backends::Slot> Backends::slot_of(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  auto& known = slots_[name];
+  if (!known) known = std::make_shared<Slot>();
+  return known;
+}
+
+Result<std::shared_ptr<const OpenedBackend>> Backends::try_get(Call& up, const std::string& name) {
+  const std::shared_ptr<Slot> slot = slot_of(name);
   {
     std::lock_guard lock(mutex_);
-    auto& known = slots_[*name];
-    if (!known) known = std::make_shared<Slot>();
-    slot = known;
+    if (slot->refused && monotonic_ns() - slot->refused_ns < kRefusalNs) {
+      return tl::unexpected(*slot->refused);
+    }
+  }
+  auto opened = get(up, name);
+  if (!opened && opened.error().code != BH_CANCELLED &&
+      opened.error().code != BH_DEADLINE_EXCEEDED) {
+    std::lock_guard lock(mutex_);
+    slot->refused = opened.error();
+    slot->refused_ns = monotonic_ns();
+  }
+  return opened;
+}
+
+Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::string& name) {
+  auto permitted = candidates(name);
+  if (!permitted) return tl::unexpected(std::move(permitted).error());
+  const std::shared_ptr<Slot> slot = slot_of(name);
+  {
+    std::lock_guard lock(mutex_);
     if (slot->opened) return slot->opened;
   }
   auto turn = slot->opening.take(up);
@@ -131,16 +158,16 @@ Result<std::shared_ptr<const OpenedBackend>> Backends::get(Call& up, const std::
     std::lock_guard lock(mutex_);
     if (slot->opened) return slot->opened;
   }
-  auto found = find_(*name);
+  auto found = find_(name);
   if (!found && found.error().code == BH_NOT_FOUND) {
     std::string known;
     for (const std::string& other : names_()) known += (known.empty() ? "" : ", ") + other;
     return fail(BH_NOT_FOUND,
-                "there is no isolation backend " + json::quote(*name) + "; known are: " +
+                "there is no isolation backend " + json::quote(name) + "; known are: " +
                     (known.empty() ? "none" : known),
                 "backend_unavailable",
                 {{"field", "/backend"},
-                 {"backend", *name},
+                 {"backend", name},
                  {"remedy", "plugin.list names those that there are"}});
   }
   if (!found) return tl::unexpected(std::move(found).error());

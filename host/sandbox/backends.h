@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,17 @@ class Backends {
   Backends(const DataRoot& root, const SandboxSettings& settings, Find find, Names names,
            HostOf host_of);
 
-  // The one that a caller named, or the operator's default. PERMISSION_DENIED for "process" without
-  // the operator's word (backend_not_permitted), NOT_FOUND or what probe() says
-  // (backend_unavailable). Waits for another's opening of the same one as long as the call may.
-  // [any] [blocking]
-  Result<std::shared_ptr<const OpenedBackend>> get(Call& up, const std::string& wished);
+  // Those that may serve a wish, best first: the one that a caller or the operator named, else all
+  // that isolate. PERMISSION_DENIED for "process" without the operator's word
+  // (backend_not_permitted); UNAVAILABLE where none is installed. [any]
+  Result<std::vector<std::string>> candidates(const std::string& wished) const;
 
-  // The name that get() would take for that wish. [any]
-  Result<std::string> choose(const std::string& wished) const;
+  // Opened, by name. NOT_FOUND or what probe() says (backend_unavailable). Waits for another's opening
+  // of the same one as long as the call may. [any] [blocking]
+  Result<std::shared_ptr<const OpenedBackend>> get(Call& up, const std::string& name);
+  // The same for one of several candidates: what it said a moment ago, when it could not work, is
+  // not asked again.
+  Result<std::shared_ptr<const OpenedBackend>> try_get(Call& up, const std::string& name);
 
   std::vector<std::string> names() const { return names_(); }
 
@@ -63,8 +67,13 @@ class Backends {
   // One provider: a slow one holds up nobody who wants another.
   struct Slot {
     CallLock opening;
-    std::shared_ptr<const OpenedBackend> opened;  // guarded by mutex_; null: not yet
+    // Guarded by mutex_.
+    std::shared_ptr<const OpenedBackend> opened;  // null: not yet
+    std::optional<Error> refused;                 // by try_get()
+    std::int64_t refused_ns = 0;
   };
+  std::shared_ptr<Slot> slot_of(const std::string& name);
+
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Slot>> slots_;
 };

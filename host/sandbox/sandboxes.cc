@@ -8,11 +8,22 @@
 #include <utility>
 
 #include "base/beneath.h"
+#include "sandbox/ground.h"
 #include "sandbox/images.h"
 #include "sandbox/report.h"
 #include "sandbox/shape_key.h"
 
 namespace bh {
+namespace {
+
+bool is_stop(bh_status code) { return code == BH_CANCELLED || code == BH_DEADLINE_EXCEEDED; }
+
+std::string reason_of(const Error& error) {
+  auto details = json::parse_object(error.details);
+  return details ? std::string(json::get_string(*details, "reason")) : std::string();
+}
+
+}  // namespace
 
 Sandbox::~Sandbox() {
   if (handle != nullptr) opened->backend->table().release(handle);
@@ -46,11 +57,32 @@ Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::
                   "contradiction", {{"field", "/image"}});
     }
   }
-  auto opened = backends_.get(up, wish.backend);
-  if (!opened) return tl::unexpected(std::move(opened).error());
-  auto profile = resolve_profile(wish, settings_, up.session().persona, root_, folders);
-  if (!profile) return tl::unexpected(std::move(profile).error());
-  return Shape::of(std::move(*opened), std::move(*profile), wish.image);
+  auto names = backends_.candidates(wish.backend);
+  if (!names) return tl::unexpected(std::move(names).error());
+  json::array passed_over;
+  for (std::size_t i = 0;; ++i) {
+    const bool last = i + 1 == names->size();
+    auto opened = last ? backends_.get(up, (*names)[i]) : backends_.try_get(up, (*names)[i]);
+    if (!opened && !last && !is_stop(opened.error().code)) {
+      passed_over.push_back({{"backend", (*names)[i]}, {"reason", opened.error().message}});
+      continue;
+    }
+    if (!opened) return tl::unexpected(std::move(opened).error());
+    auto profile = resolve_profile(wish, settings_, up.session().persona, root_, folders);
+    if (!profile) return tl::unexpected(std::move(profile).error());
+    auto shape = Shape::of(std::move(*opened), std::move(*profile), wish.image);
+    if (!shape) return shape;
+    // What works for folders of ours need not on every file system; another backend may.
+    if (!last && leaves_file_system(shape->profile, root_.path())) {
+      auto planned = shape->opened->backend->plan(up, shape->for_backend);
+      if (!planned && reason_of(planned.error()) == "unmapped") {
+        passed_over.push_back({{"backend", (*names)[i]}, {"reason", planned.error().message}});
+        continue;
+      }
+    }
+    shape->passed_over = std::move(passed_over);
+    return shape;
+  }
 }
 
 // Two at once may both find the last place free: it keeps a caller from filling the disk, no more.
@@ -122,10 +154,10 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::make(Call& up, SandboxRecord& record
 
 Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
   keeper_.touch();
-  auto backend = backends_.choose(wanted.wish.backend);
-  if (!backend) return tl::unexpected(std::move(backend).error());
+  auto names = backends_.candidates(wanted.wish.backend);
+  if (!names) return tl::unexpected(std::move(names).error());
   BH_TRY(check_room(up));
-  SandboxRecord record = draft(up, new_name('s'), *backend);
+  SandboxRecord record = draft(up, new_name('s'), names->front());
   record.image = wanted.wish.image;
   record.env = wanted.env;
   record.metadata = wanted.metadata;
@@ -139,9 +171,11 @@ Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
       auto split = shape->opened->exec.split({{"env", wanted.env}});
       if (!split.unlisted.empty()) {
         return fail(BH_UNIMPLEMENTED,
-                    "the backend " + *backend + " gives commands no environment of their own; leave "
-                    "env out or choose another backend",
-                    "exec_option_unsupported", {{"field", "/env"}, {"backend", *backend}});
+                    "the backend " + shape->opened->backend->id() +
+                        " gives commands no environment of their own; leave env out or choose "
+                        "another backend",
+                    "exec_option_unsupported",
+                    {{"field", "/env"}, {"backend", shape->opened->backend->id()}});
       }
       BH_TRY(shape->opened->exec.check(split.kept));
     }

@@ -24,6 +24,7 @@ Result<Shape> Shape::of(std::shared_ptr<const OpenedBackend> opened, json::objec
 json::object Shape::complete(json::object report) const {
   json::object whole = complete_report(std::move(report), profile, taken_out);
   report_image(whole, image);
+  if (!passed_over.empty()) whole["passed_over"] = passed_over;
   return whole;
 }
 

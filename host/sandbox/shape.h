@@ -17,6 +17,7 @@ struct Shape {
   std::vector<std::string> taken_out;
   std::vector<std::string> required;
   std::string image;
+  json::array passed_over;  // backends that were preferred and cannot do it here: {backend, reason}
 
   // Of a profile that is resolved already: a new one's, or a record's. INVALID_ARGUMENT where the
   // backend's schema refuses it.

@@ -1,5 +1,6 @@
 #include "backend.h"
 
+#include <algorithm>
 #include <bulkhead/sdk/isolation/own_files.hpp>
 #include <bulkhead/sdk/isolation/seccomp_allow.hpp>
 
@@ -34,7 +35,7 @@ sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
 }
 
 // The smallest sandbox: does one start here at all?
-Status trial(sdk::Call& call, const Tools& tools) {
+Status trial(sdk::Call& call, const Tools& tools, const std::string& state) {
   Prepared p;
   if (::geteuid() == 0) {
     p.who = isolation::identity_for(p.profile, isolation::Ids::kShifted, 0);
@@ -47,6 +48,21 @@ Status trial(sdk::Call& call, const Tools& tools) {
   p.view.steps = {{"/", {Node::kHost, 0, {}}},
                   {"/dev", {Node::kDevices, 0, {}}},
                   {"/proc", {Node::kProc, 0, {}}}};
+  struct stat home {};
+  if (!state.empty() && ::stat(state.c_str(), &home) == 0) {
+    // Where all sandboxes' own folders lie: can it be mounted with other ids?
+    isolation::Source source;
+    source.path = isolation::canonical(state);
+    source.device = home.st_dev;
+    source.inode = home.st_ino;
+    source.read_only = 1;
+    if (p.who.ids == isolation::Ids::kShifted) {
+      source.owner = home.st_uid;
+      source.group = home.st_gid;
+    }
+    p.view.sources.push_back(std::move(source));
+    p.view.steps.push_back({"/tmp", {Node::kSource, 0, {}}});
+  }
   draw(p);
   BrokerClient broker(tools.helper);
   Live live(tools, broker, {}, std::move(p));
@@ -73,7 +89,7 @@ Status trial(sdk::Call& call, const Tools& tools) {
 Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
   auto tools = find_tools(call, how);
   if (!tools) return std::move(tools).failure();
-  if (auto st = trial(call, *tools); !st) return st;
+  if (auto st = trial(call, *tools, std::string(how.state_dir())); !st) return st;
   json::array controllers;
   for (const auto& [name, folder] : tools->cgroups.base) controllers.emplace_back(name);
   json::object facts;
@@ -106,6 +122,17 @@ Status Backend::plan(sdk::Call& call, std::string_view profile) {
   request.take_id = false;
   auto prepared = prepare(request);
   if (!prepared) return std::move(prepared).failure();
+  // What probe() has tried holds for our own folders; elsewhere only trying tells.
+  struct stat home {};
+  (void)::stat(shared_->store.folder().c_str(), &home);
+  const auto& sources = prepared->blueprint.sources;
+  if (std::any_of(sources.begin(), sources.end(), [&](const isolation::Source& source) {
+        return source.owner != isolation::kNobody && source.device != home.st_dev;
+      })) {
+    auto made = shared_->broker.make(call, plan_of(shared_->tools, *prepared));
+    if (!made) return std::move(made).failure();
+    shared_->broker.drop(*made);
+  }
   return call.result(prepared->report.print());
 }
 

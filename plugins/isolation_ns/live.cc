@@ -5,6 +5,15 @@ namespace ns {
 using isolation::Launched;
 using sdk::Status;
 
+BrokerClient::Plan plan_of(const Tools& tools, const Prepared& prepared) {
+  BrokerClient::Plan plan;
+  plan.blueprint = encode(prepared.blueprint);
+  plan.entry = encode(prepared.entry);
+  plan.filter = tools.filter.get();
+  plan.own_network = prepared.entry.own_network != 0;
+  return plan;
+}
+
 Live::~Live() { end(); }
 
 Status Live::build(sdk::Call& call) {
@@ -23,12 +32,7 @@ Status Live::build(sdk::Call& call) {
     }
   }
   points_.make(prepared_.view);
-  BrokerClient::Plan plan;
-  plan.blueprint = encode(prepared_.blueprint);
-  plan.entry = encode(prepared_.entry);
-  plan.filter = tools_.filter.get();
-  plan.own_network = prepared_.entry.own_network != 0;
-  auto made = broker_.make(call, plan);
+  auto made = broker_.make(call, plan_of(tools_, prepared_));
   if (!made) return std::move(made).failure();
   std::lock_guard lock(m_);
   number_ = *made;

@@ -12,6 +12,9 @@
 
 namespace ns {
 
+// What the broker is told to build.
+BrokerClient::Plan plan_of(const Tools& tools, const Prepared& prepared);
+
 // Shared by all handles on a sandbox. [any]
 class Live {
  public:

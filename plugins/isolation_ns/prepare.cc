@@ -54,6 +54,17 @@ std::vector<std::string> kernel_limits() {
           "max_inotify_watches 65536", "max_fanotify_groups 0",    "max_fanotify_marks 0"};
 }
 
+// Where a source and what lies in it can be written to, as seen inside.
+void add_writable(const isolation::View& view, const std::string& target, size_t source,
+                  std::vector<std::string>& out) {
+  if (view.sources[source].read_only == 0) out.push_back(target);
+  for (const auto& inner : view.sources[source].inner) {
+    const std::string path = isolation::join(target, inner.path);
+    if (inner.kind == isolation::InnerMount::kSource) add_writable(view, path, inner.source, out);
+    if (inner.kind == isolation::InnerMount::kWritable) out.push_back(path);
+  }
+}
+
 }  // namespace
 
 void draw(Prepared& p) {
@@ -89,6 +100,9 @@ void draw(Prepared& p) {
   e.gid = p.who.inside_gid;
   e.own_network = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
   e.drop_groups = root ? 1 : 0;
+  for (const auto& [target, node] : p.view.steps) {
+    if (node.kind == Node::kSource) add_writable(p.view, target, node.source, e.writable);
+  }
   for (const auto& rule : p.profile.files) {
     const auto& absent = p.view.absent;
     if (rule.access == isolation::Access::kReadWrite) continue;
@@ -140,11 +154,21 @@ void report_guarantees(const Prepared& p, Report& report) {
   report.enforced("isolation.seccomp", "seccomp", "allow list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
   report.enforced("isolation.nested_users", "seccomp, user.max_user_namespaces");
+  const int landlock = isolation::landlock_version();
   if (p.profile.network == isolation::Network::kOff) {
     report.enforced("isolation.abstract_sockets", "network namespace");
+  } else if (landlock >= isolation::kLandlockScopes) {
+    report.enforced("isolation.abstract_sockets", "Landlock scope");
   } else {
     report.unsupported("isolation.abstract_sockets",
-                       "the host's network holds the host's sockets without a path");
+                       "the host's network holds the host's sockets without a path, and this kernel "
+                       "cannot keep them apart; that takes Linux 6.12 with Landlock");
+  }
+  if (landlock >= 1) {
+    report.enforced("isolation.second_wall", "Landlock", int64_t{landlock});
+  } else {
+    report.unsupported("isolation.second_wall",
+                       "this kernel has no Landlock, or it is off: files are kept by mounts alone");
   }
   json::array hidden;
   for (const auto& path : p.view.hidden) hidden.emplace_back(path);

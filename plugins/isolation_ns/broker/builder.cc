@@ -25,6 +25,8 @@ class Builder : private isolation::InnerMounts::Means {
   Builder(const Blueprint& plan, Trees trees) : plan_(plan), trees_(std::move(trees)) {}
 
   bool build() {
+    // First of all, while what /proc shows of us is still ours.
+    if (!own_clock()) return false;
     if (plan_.privileged != 0) {
       // Files are made by somebody whom the new user namespace knows.
       if (::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0) return fail("the builder's ids");
@@ -33,7 +35,6 @@ class Builder : private isolation::InnerMounts::Means {
       return fail("making the mounts private");
     }
     if (::sethostname("sandbox", 7) != 0) return fail("the host name");
-    if (!own_clock()) return false;
     if (plan_.privileged == 0 && !open_trees(plan_, trees_, nullptr, answer)) return false;
     if (!make_stage() || !lay_sources()) return false;
     for (const Place& place : plan_.places) {
@@ -63,9 +64,8 @@ class Builder : private isolation::InnerMounts::Means {
     timespec now{};
     if (::unshare(0x80 /* CLONE_NEWTIME */) != 0) return true;
     if (::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return true;
-    (void)isolation::write_text("/proc/self/timens_offsets",
-                                "boottime -" + std::to_string(now.tv_sec) + " 0\n");
-    return true;
+    const std::string offset = "boottime -" + std::to_string(now.tv_sec) + " 0\n";
+    return isolation::write_text("/proc/self/timens_offsets", offset) ? true : fail("the clock");
   }
 
   // A folder for what is under construction; it goes with the host's tree.

@@ -147,14 +147,15 @@ TEST_CASE("nothing of the library's operations and arguments is left in what peo
        "bulkhead: the profile " + rules +
            " at /files: expected at most 1024 items, got 1025 (give at most 1024 items)\n"},
       {{"run", "--backend", "nono", "--", "true"},
-       "bulkhead: --backend: there is no isolation backend \"nono\"; known are: bwrap, process (`bulkhead plugins` names "
-       "those that there are)\n"},
+       "bulkhead: --backend: there is no isolation backend \"nono\"; known are: bwrap, "},
+      {{"run", "--backend", "nono", "--", "true"},
+       " (`bulkhead plugins` names those that there are)\n"},
       {{"call", "nothing"},
        "bulkhead: there is no tool \"nothing\" (`bulkhead tools` names those that there are)\n"},
       {{"tools", "--config", config},
        "bulkhead: the config file " + config +
            " at /defaults/limits/cpu: expected more than 0, got 0 (give more than 0)\n"},
-      {{"run", "--config", backend, "--", "true"}, "the config file " + backend +
+      {{"run", "--config", backend, "--backend", "bwrap", "--", "true"}, "the config file " + backend +
                                                        " at /isolation/config/bwrap: unknown key"},
       {{"tools", "--config", toolset}, "the config file " + toolset +
                                            " at /toolsets/config/sandbox: unknown key"},
@@ -200,8 +201,8 @@ TEST_CASE("what keeps a backend or a toolset from working is said with its remed
                   R"({"isolation":{"config":{"bwrap":{"bwrap":"/nowhere/bwrap"}}},
                       "toolsets":{"config":{"sandbox":{"surprise":1}}}})");
   const char* remedy = "configure an absolute path to bubblewrap's program";
-  CHECK(has(stage.run({"run", "--", "true"}).err, remedy));
-  Stage::Ran doctor = stage.run({"doctor", "--json"});
+  CHECK(has(stage.run({"run", "--backend", "bwrap", "--", "true"}).err, remedy));
+  Stage::Ran doctor = stage.run({"doctor", "--backend", "bwrap", "--json"});
   CHECK(doctor.code == 1);
   CHECK(string_at(parse_object_or_empty(doctor.out), "next_step") == remedy);
 

@@ -36,7 +36,7 @@ std::string no_temporary(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("files in a sandbox: write, stat, read, ranges, append, new, modes") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);
@@ -109,7 +109,7 @@ TEST_CASE("files in a sandbox: write, stat, read, ranges, append, new, modes") {
 }
 
 TEST_CASE("files in a sandbox: what is streamed in") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);
@@ -131,7 +131,7 @@ TEST_CASE("files in a sandbox: what is streamed in") {
 }
 
 TEST_CASE("files in a sandbox: folders, lists, modes, moves and removal") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);
@@ -200,7 +200,7 @@ TEST_CASE("files in a sandbox: folders, lists, modes, moves and removal") {
 }
 
 TEST_CASE("files in a sandbox: names are bytes, and pipes and devices are no files") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);
@@ -239,7 +239,7 @@ TEST_CASE("files in a sandbox: between two of its file systems a file is moved a
 }
 
 TEST_CASE("files in a sandbox: a cancelled call ends at once and leaves nothing behind") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);
@@ -259,7 +259,7 @@ TEST_CASE("files in a sandbox: a cancelled call ends at once and leaves nothing 
 }
 
 TEST_CASE("files in a sandbox: a worker is no command, and destroy() ends it") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
   Setting s(provider);

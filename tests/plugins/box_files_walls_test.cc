@@ -212,7 +212,7 @@ TEST_CASE("walls: what a limit or a full disk cuts off is told, and nothing half
 }
 
 TEST_CASE("walls: 1 GiB goes both ways in bounded memory") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   CAPTURE(provider);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

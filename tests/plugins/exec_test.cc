@@ -1,4 +1,4 @@
-// What every backend with processes owes to a command: its exit, its bytes, its end. Both backends
+// What every backend with processes owes to a command: its exit, its bytes, its end. All backends
 // of ours run the same cases.
 #include <signal.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ using namespace bh_test;
 using namespace std::chrono_literals;
 
 TEST_CASE("a command's exit is told as it was") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);
@@ -37,7 +37,7 @@ TEST_CASE("a command's exit is told as it was") {
 }
 
 TEST_CASE("a program that is not there is told apart from one that ends with 127") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
 
@@ -67,7 +67,7 @@ TEST_CASE("a program that is not there is told apart from one that ends with 127
 }
 
 TEST_CASE("argv and bytes pass unchanged") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   Command c;
@@ -83,7 +83,7 @@ TEST_CASE("argv and bytes pass unchanged") {
 }
 
 TEST_CASE("without input stdin is empty, not the host's") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   const Ran ran = s.backend.sh("s1", "cat; echo end");
@@ -91,7 +91,7 @@ TEST_CASE("without input stdin is empty, not the host's") {
 }
 
 TEST_CASE("stdout and stderr are two streams") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   const Ran ran = s.backend.sh("s1", "echo one; echo two >&2");
@@ -100,7 +100,7 @@ TEST_CASE("stdout and stderr are two streams") {
 }
 
 TEST_CASE("many bytes pass both ways at once") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   Command c;
@@ -115,7 +115,7 @@ TEST_CASE("many bytes pass both ways at once") {
 }
 
 TEST_CASE("a command that closes its stdin tells the sender") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   Command c;
@@ -128,7 +128,7 @@ TEST_CASE("a command that closes its stdin tells the sender") {
 }
 
 TEST_CASE("what holds the output open after the end is cut off, and told") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   const Ran ran = s.backend.sh("s1", "sleep 300 & echo hi");
@@ -150,7 +150,7 @@ TEST_CASE("what holds the output open after the end is cut off, and told") {
 }
 
 TEST_CASE("the time limit ends everything, also what left the process group") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider, R"(,"limits":{"wall_ms":2500})");
   const std::string mark = s.work + "/alive";
@@ -167,7 +167,7 @@ TEST_CASE("the time limit ends everything, also what left the process group") {
 }
 
 TEST_CASE("the output limit ends the command, to the byte") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider, R"(,"limits":{"output_bytes":100000})");
   const Ran ran = s.backend.sh("s1", "yes");
@@ -179,7 +179,7 @@ TEST_CASE("the output limit ends the command, to the byte") {
 }
 
 TEST_CASE("cancel ends a command within two seconds, whatever it does") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   for (const std::string script :
@@ -203,7 +203,7 @@ TEST_CASE("cancel ends a command within two seconds, whatever it does") {
 }
 
 TEST_CASE("a reader that says stop is no longer written to") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   Command c;
@@ -214,7 +214,7 @@ TEST_CASE("a reader that says stop is no longer written to") {
 }
 
 TEST_CASE("signals reach all processes of a command") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   const std::string ready = s.work + "/ready";
@@ -252,7 +252,7 @@ TEST_CASE("signals reach all processes of a command") {
 }
 
 TEST_CASE("another process of the owner finds, signals and destroys a sandbox") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   Backend other(provider, s.backend.state());
@@ -283,7 +283,7 @@ TEST_CASE("another process of the owner finds, signals and destroys a sandbox") 
 }
 
 TEST_CASE("what a sandbox left, of whatever shape, goes with it") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   const Ran ran = s.backend.sh(
@@ -298,7 +298,7 @@ TEST_CASE("what a sandbox left, of whatever shape, goes with it") {
 }
 
 TEST_CASE("half-made sandboxes are listed and destroyed") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Backend backend(provider);
   REQUIRE(backend.create("bad", R"({"required":["isolation.no_such_thing"]})") ==
@@ -312,7 +312,7 @@ TEST_CASE("half-made sandboxes are listed and destroyed") {
 }
 
 TEST_CASE("names that lead elsewhere are refused") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Backend backend(provider);
   for (const std::string id : {"", "../x", "a/b", ".", "A", "a b"}) {
@@ -323,7 +323,7 @@ TEST_CASE("names that lead elsewhere are refused") {
 }
 
 TEST_CASE("the environment is what the profile allows and sets") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   ::setenv("BH_TEST_SECRET", "secret", 1);
   ::setenv("BH_TEST_SHOWN", "shown", 1);
@@ -339,7 +339,7 @@ TEST_CASE("the environment is what the profile allows and sets") {
 }
 
 TEST_CASE("memory and process limits hold where the report says so") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider, R"(,"limits":{"memory_bytes":67108864,"pids":20})");
   if (rule_status(s.backend.report, "limits.memory_bytes") == "enforced") {

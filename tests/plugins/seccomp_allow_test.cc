@@ -1,15 +1,19 @@
 // The allow-list of system calls: what it refuses, how, and that ordinary programs do not notice.
 #include <linux/vm_sockets.h>
 #include <netinet/in.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include <bulkhead/sdk/isolation/seccomp_allow.hpp>
 #include <bulkhead/sdk/isolation/seccomp_apply.hpp>
@@ -385,4 +389,91 @@ TEST_CASE("ordinary programs run under the list unharmed") {
   }
   // A shell is always there; a filter that refuses all would fail at it.
   CHECK(ran > 0);
+}
+
+TEST_CASE("what Landlock does not cover is asked, and refused while nobody answers") {
+  Folder folder;
+  ::chmod(folder.path().c_str(), 0777);
+  const std::string file = folder.write("file", "text");
+  ::chmod(file.c_str(), 0666);
+  const char* f = file.c_str();
+  auto descriptor = [=] { return ::open(f, O_RDONLY); };
+  SeccompOptions asking;
+  asking.ask = true;
+  asking.internet = asking.host_sockets = false;
+  const std::vector<Try> asked = {
+      {"chmod", [=] { return ::chmod(f, 0600); }, ENOSYS},
+      {"fchmod", [=] { return ::fchmod(descriptor(), 0600); }, ENOSYS},
+      {"fchmodat2", [=] { return call(452, AT_FDCWD, at(f), 0600, 0); }, ENOSYS},
+      {"chown", [=] { return ::chown(f, ::getuid(), ::getgid()); }, ENOSYS},
+      {"utimensat", [=] { return ::utimensat(AT_FDCWD, f, nullptr, 0); }, ENOSYS},
+      {"inotify", [=] { return ::inotify_add_watch(::inotify_init(), f, IN_MODIFY); }, ENOSYS},
+      {"connect", [] { return ::connect(-1, nullptr, 0); }, ENOSYS},
+      // Not even asked.
+      {"set-id", [=] { return ::chmod(f, 04600); }, EPERM},
+      {"setxattr", [=] { return ::setxattr(f, "user.x", "x", 1, 0); }, EOPNOTSUPP},
+      {"removexattr", [=] { return ::removexattr(f, "user.x"); }, EOPNOTSUPP},
+      {"flags",
+       [=] {
+         long flags = 0;
+         return ::ioctl(descriptor(), 0x40086602, &flags);
+       },
+       EPERM},
+      {"a subvolume", [=] { return ::ioctl(descriptor(), 0x5000940E, nullptr); }, EPERM},
+      {"typing", [] { return ::ioctl(0, 0x5412, "x"); }, EPERM},
+      {"looking at flags",
+       [=] {
+         long flags = 0;
+         return ::ioctl(descriptor(), 0x80086601, &flags) == 0 || errno == ENOTTY ? 0L : -1L;
+       },
+       0},
+      {"a size", [] { return ::ioctl(0, TIOCGWINSZ, nullptr) == 0 || errno != EPERM ? 0L : -1L; },
+       0}};
+  all_give(asking, asked);
+  // Without the option the kernel answers.
+  all_give(SeccompOptions(), {{"chown", [=] { return ::chown(f, ::getuid(), ::getgid()); }, 0},
+                              {"utimes", [=] { return ::utimes(f, nullptr); }, 0}});
+}
+
+TEST_CASE("limits and processors of one's own alone; files emptied by descriptor alone") {
+  SeccompOptions own;
+  own.other_processes = false;
+  own.path_truncate = false;
+  const long parent = ::getpid();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(0, &set);
+  auto processors = [&](long pid) {
+    return call(SYS_sched_setaffinity, pid, sizeof set, at(&set));
+  };
+  auto limits = [](long pid) {
+    rlimit limit{};
+    return ::syscall(SYS_prlimit64, pid, RLIMIT_CORE, nullptr, &limit);
+  };
+  CHECK(tried(nullptr, [&] { return limits(parent); }) == 0);
+  const int priority = ::getpriority(PRIO_PROCESS, 0);
+  CHECK(tried(nullptr, [&] { return call(SYS_setpriority, 0, parent, priority); }) == 0);
+  all_give(own, {{"own limits", [&] { return limits(0); }, 0},
+                 {"other limits", [&] { return limits(parent); }},
+                 {"own processors", [&] { return processors(0); }, 0},
+                 {"other processors", [&] { return processors(parent); }},
+                 {"own priority", [] { return call(SYS_setpriority, 0, 0, 19); }, 0},
+                 {"other priority", [&] { return call(SYS_setpriority, 0, parent, priority); }},
+                 {"a group's priority", [] { return call(SYS_setpriority, 1, 0, 0); }},
+                 {"a user's priority", [] { return call(SYS_setpriority, 2, 0, 0); }},
+                 {"own input", [] { return call(SYS_ioprio_set, 1, 0, 0x4007); }, 0},
+                 {"a user's input", [] { return call(SYS_ioprio_set, 3, 0, 0x4007); }}});
+
+  Folder folder;
+  ::chmod(folder.path().c_str(), 0777);
+  const std::string file = folder.write("file", "text");
+  ::chmod(file.c_str(), 0666);
+  const char* f = file.c_str();
+  all_give(own, {{"truncate", [=] { return ::truncate(f, 0); }},
+                 {"opening for reading", [=] { return ::open(f, O_RDONLY | O_TRUNC); }},
+                 {"with a file to make", [=] { return ::open(f, O_CREAT | O_TRUNC, 0600); }}});
+  CHECK(read(file) == "text");
+  all_give(own, {{"opening for writing", [=] { return ::open(f, O_WRONLY | O_TRUNC); }, 0},
+                 {"a descriptor", [=] { return ::ftruncate(::open(f, O_RDWR), 0); }, 0}});
+  CHECK(tried(nullptr, [=] { return ::truncate(f, 0); }) == 0);
 }

@@ -56,6 +56,9 @@ inline Status not_run(Call& call, const Exec& what, const Ending& ending, Exit& 
     case Note::kLimits:
       return failure(BH_FAILED_PRECONDITION, "a limit cannot be set: " + why, "limits", "limits",
                      "loosen the limit, or drop it");
+    case Note::kConfine:
+      return failure(BH_FAILED_PRECONDITION, "the sandbox cannot be closed around it: " + why,
+                     "set_up", {}, "see `bulkhead doctor` for what this machine allows");
     default:
       return failure(BH_RESOURCE_EXHAUSTED, "no process can be started: " + why, "processes", {},
                      "raise the limit of processes");

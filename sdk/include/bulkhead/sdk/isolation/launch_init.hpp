@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include <functional>
 #include <memory>
 
 #include "launch_job.hpp"
@@ -34,9 +35,14 @@ inline uint64_t monotonic_ns() {
 
 class Init {
  public:
-  // `worker`: what runs in the place of a program where the task asks for that.
-  Init(Task task, InitFds fds, int (*worker)())
-      : task_(std::move(task)), fds_(std::move(fds)), worker_(worker), first_(::getpid() == 1) {}
+  // `worker`: what runs in the place of a program where the task asks for that. `confine`: the last
+  // thing that the command's process does before, where its walls are its own; false: errno tells.
+  Init(Task task, InitFds fds, int (*worker)(), std::function<bool()> confine = {})
+      : task_(std::move(task)),
+        fds_(std::move(fds)),
+        worker_(worker),
+        confine_(std::move(confine)),
+        first_(::getpid() == 1) {}
 
   // Returns when the command and everything that it left has ended.
   int run() {
@@ -112,6 +118,7 @@ class Init {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (confine_ && !confine_()) give_up(Note::kConfine);
     if (task_.worker != 0) ::_exit(worker_());
     execute();
     give_up(Note::kProgram);
@@ -247,6 +254,7 @@ class Init {
   Task task_;
   InitFds fds_;
   int (*worker_)();
+  std::function<bool()> confine_;
   bool first_;
   Fd signals_;
   pid_t leader_ = -1;

@@ -27,7 +27,7 @@ struct Note {
     kFinish,  // enough: end whatever is left
   };
   enum ExitFlag : int32_t { kLeftovers = 1, kTimeUp = 2 };
-  enum NotRun : int32_t { kFolder = 1, kProgram = 2, kLimits = 3, kFork = 4 };
+  enum NotRun : int32_t { kFolder = 1, kProgram = 2, kLimits = 3, kFork = 4, kConfine = 5 };
 
   uint32_t kind = kNone;
   int32_t a = 0, b = 0, reserved = 0;

@@ -34,14 +34,26 @@ inline Note usage_note() {
   return note;
 }
 
+// What else a launcher serves while it watches; never for long.
+class Aside {
+ public:
+  virtual ~Aside() = default;
+  virtual int fd() const = 0;  // asked before each wait; -1: nothing to wait for
+  virtual void serve() = 0;    // it can be read, or its other end is gone
+};
+
 // `wall` is a child; `job` is the host's socket, `host` its pidfd. A signal number that arrives
 // with SIGRTMIN+1 goes to `peer`, on behalf of another process of the same owner.
-inline void watch(pid_t wall, int signals, int job, int host, int peer) {
+inline void watch(pid_t wall, int signals, int job, int host, int peer, Aside* aside = nullptr) {
   bool ending = false;
   for (;;) {
-    pollfd sets[3] = {{signals, POLLIN, 0}, {host, POLLIN, 0}, {job, POLLIN, 0}};
-    if (::poll(sets, ending ? 1 : 3, -1) < 0 && errno != EINTR) ending = true;
+    pollfd sets[4] = {{signals, POLLIN, 0},
+                      {host, POLLIN, 0},
+                      {job, POLLIN, 0},
+                      {aside != nullptr ? aside->fd() : -1, POLLIN, 0}};
+    if (::poll(sets, ending ? 1 : 4, -1) < 0 && errno != EINTR) ending = true;
     if (sets[1].revents != 0 || sets[2].revents != 0) ending = true;
+    if (sets[3].revents != 0 && !ending) aside->serve();
     signalfd_siginfo info;
     while (::read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       if (info.ssi_signo == SIGTERM) ending = true;

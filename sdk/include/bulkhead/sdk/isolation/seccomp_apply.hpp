@@ -50,6 +50,23 @@ inline bool apply_filter(int fd) {
   return read_filter(fd, bytes) && apply_filter(bytes);
 }
 
+// The same for a filter that asks (SeccompOptions::ask): the descriptor to listen on, for a process
+// outside. None: errno tells why not. As long as nobody holds it, what is asked is ENOSYS.
+inline Fd apply_asking_filter(std::string_view bytes) {
+  sock_fprog program{};
+  program.len = static_cast<unsigned short>(bytes.size() / sizeof(sock_filter));
+  program.filter = const_cast<sock_filter*>(reinterpret_cast<const sock_filter*>(bytes.data()));
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return Fd();
+  constexpr unsigned kListener = 1u << 3;
+  // Linux 5.19: a signal does not make a call that is being answered start anew.
+  constexpr unsigned kWaitUntilKilled = 1u << 5;
+  long fd = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kListener | kWaitUntilKilled, &program);
+  if (fd < 0 && errno == EINVAL) {
+    fd = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kListener, &program);
+  }
+  return Fd(static_cast<int>(fd));
+}
+
 }  // namespace bulkhead::sdk::isolation
 
 #endif  // BULKHEAD_SDK_ISOLATION_SECCOMP_APPLY_HPP

@@ -24,6 +24,8 @@ namespace detail {
 constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
 constexpr uint32_t kNotThere = SECCOMP_RET_ERRNO | ENOSYS;
+constexpr uint32_t kNoSuchThing = SECCOMP_RET_ERRNO | EOPNOTSUPP;
+constexpr uint32_t kAsk = 0x7FC00000u;  // SECCOMP_RET_USER_NOTIF
 
 inline sock_filter step(uint16_t code, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
   return {code, yes, no, k};
@@ -51,9 +53,9 @@ inline void append(Instructions& to, const Instructions& more) {
 inline Instructions always(uint32_t action) { return {answer(action)}; }
 
 // Refused when any of `bits` is set.
-inline Instructions refuse_bits(unsigned argument, uint32_t bits) {
+inline Instructions refuse_bits(unsigned argument, uint32_t bits, uint32_t otherwise = kAllow) {
   return {load_argument(argument), step(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), answer(kRefuse),
-          answer(kAllow)};
+          answer(otherwise)};
 }
 
 // Allowed when what `mask` leaves of it is one of them, else refused.
@@ -69,13 +71,14 @@ inline Instructions one_of(unsigned argument, std::initializer_list<uint32_t> va
 }
 
 // Refused when it is one of them.
-inline Instructions none_of(unsigned argument, std::initializer_list<uint32_t> values) {
+inline Instructions none_of(unsigned argument, std::initializer_list<uint32_t> values,
+                            const Instructions& otherwise = {answer(kAllow)}) {
   Instructions out{load_argument(argument)};
   for (const uint32_t value : values) {
     out.push_back(step(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
     out.push_back(answer(kRefuse));
   }
-  out.push_back(answer(kAllow));
+  append(out, otherwise);
   return out;
 }
 

@@ -1,0 +1,34 @@
+// The provider `landlock`, opened: walls without namespaces. Landlock decides about files and
+// ports, a list of system calls about everything else, and a keeper about what neither can.
+#pragma once
+
+#include <bulkhead/sdk.hpp>
+#include <memory>
+
+#include "box.h"
+
+namespace landlocked {
+
+class Backend : public sdk::Isolation {
+ public:
+  static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
+  static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
+
+  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Files>(id); }
+
+  explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+
+  sdk::Status plan(sdk::Call& call, std::string_view profile) override;
+  sdk::Result<std::unique_ptr<sdk::Sandbox>> create(sdk::Call& call, std::string_view id,
+                                                    std::string_view profile) override;
+  sdk::Result<std::unique_ptr<sdk::Sandbox>> find(sdk::Call& call, std::string_view id) override;
+  sdk::Status list(sdk::Call& call) override { return isolation::list_sandboxes(call, *shared_); }
+  sdk::Status destroy(sdk::Call& call, std::string_view id) override {
+    return isolation::destroy_sandbox(call, *shared_, id);
+  }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace landlocked

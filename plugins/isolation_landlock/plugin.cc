@@ -1,0 +1,29 @@
+#include <bulkhead/sdk/isolation/schema.hpp>
+
+#include "backend.h"
+
+using bulkhead::sdk::isolation::kExecSchema;
+using bulkhead::sdk::isolation::kHostProfileSchema;
+
+namespace {
+
+constexpr char kConfig[] = R"({"type":"object","additionalProperties":false})";
+
+constexpr char kCapabilities[] = R"({"files":["rw","ro","hide"],
+  "network":["off","unrestricted"],"limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms",
+  "output_bytes","open_files"],"root":["host"],"persistent":true,
+  "extensions":["bh.isolation.files/1"]})";
+
+}  // namespace
+
+BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_landlock", "Landlock",
+                                      BULKHEAD_PLUGIN_VERSION)
+                    .vendor("Bulkhead")
+                    .license("Apache-2.0")
+                    .isolation<landlocked::Backend>("landlock",
+                                                    bulkhead::sdk::Provides()
+                                                        .title("Sandboxes without namespaces")
+                                                        .config_schema(kConfig)
+                                                        .capabilities(kCapabilities)
+                                                        .profile_schema(kHostProfileSchema)
+                                                        .exec_schema(kExecSchema)));

@@ -23,11 +23,14 @@ sdk::Result<isolation::Fd> filter_for(int version, bool network) {
   options.shared_ipc = false;
   options.other_processes = false;
   options.path_truncate = version >= 3;
+  options.other_signals = version >= isolation::kLandlockScopes;
   options.ask = true;
   return isolation::seccomp_allow_program(options);
 }
 
-sdk::Result<Tools> find_tools(sdk::Call& call) {
+sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
+  auto config = json::parse_object(how.config());
+  if (!config) return std::move(config).failure();
   Tools tools;
   tools.version = isolation::landlock_version();
   if (tools.version < 1) {
@@ -38,6 +41,8 @@ sdk::Result<Tools> find_tools(sdk::Call& call) {
                    "kernel's command line); in a container, its filter must let "
                    "landlock_create_ruleset through");
   }
+  tools.version = std::min(tools.version,
+                           static_cast<int>(json::integer(*config, "version", tools.version)));
   tools.helper = isolation::helper_path(&kHere, "bulkhead-landlock-launch", BULKHEAD_HELPER_DIR);
   if (tools.helper.empty()) {
     return failure(BH_FAILED_PRECONDITION,
@@ -62,6 +67,7 @@ Status trial(sdk::Call& call, const Tools& tools) {
   order.helper = tools.helper;
   Wall wall;
   wall.ports = 1;
+  wall.version = static_cast<uint32_t>(tools.version);
   const isolation::Fd root = isolation::open_canonical("/");
   struct stat st {};
   if (root && ::fstat(root.get(), &st) == 0) {
@@ -90,8 +96,8 @@ Status trial(sdk::Call& call, const Tools& tools) {
 
 }  // namespace
 
-Status Backend::probe(sdk::Call& call, const sdk::Opening&) {
-  auto tools = find_tools(call);
+Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
+  auto tools = find_tools(call, how);
   if (!tools) return std::move(tools).failure();
   if (auto st = trial(call, *tools); !st) return st;
   json::array controllers;
@@ -105,7 +111,7 @@ Status Backend::probe(sdk::Call& call, const sdk::Opening&) {
 }
 
 sdk::Result<std::unique_ptr<Backend>> Backend::open(sdk::Call& call, const sdk::Opening& how) {
-  auto tools = find_tools(call);
+  auto tools = find_tools(call, how);
   if (!tools) return std::move(tools).failure();
   if (how.state_dir().empty()) {
     return failure(BH_INVALID_ARGUMENT, "a state folder is needed", "state_dir", "state_dir");

@@ -7,7 +7,9 @@ using bulkhead::sdk::isolation::kHostProfileSchema;
 
 namespace {
 
-constexpr char kConfig[] = R"({"type":"object","additionalProperties":false})";
+constexpr char kConfig[] = R"({"type":"object","additionalProperties":false,"properties":{
+  "version":{"type":"integer","minimum":1,"maximum":1000,"description":
+  "Use no newer Landlock than that: what sandboxes are on an older kernel."}}})";
 
 constexpr char kCapabilities[] = R"({"files":["rw","ro","hide"],
   "network":["off","unrestricted"],"limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms",

@@ -66,6 +66,7 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
   }
   fill_report(*request.tools, {&view, &grants}, p);
   p.wall.grants = std::move(grants.list);
+  p.wall.version = static_cast<uint32_t>(request.tools->version);
   p.wall.ports = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
   return p;
 }

@@ -158,14 +158,9 @@ void report_user(const Prepared& p, Report& report) {
 }
 
 void report_guarantees(const Tools& tools, const Prepared& p, const Seen& seen, Report& report) {
-  const bool scopes = tools.version >= isolation::kLandlockScopes;
-  if (scopes) {
-    report.enforced("isolation.pid", "Landlock, seccomp");
-  } else {
-    report.partial("isolation.pid", "Landlock, seccomp",
-                   "other processes of the same user cannot be seen or traced, but signals reach "
-                   "them; keeping those in takes Linux 6.12");
-  }
+  report.enforced("isolation.pid", tools.version >= isolation::kLandlockScopes
+                                       ? "Landlock, seccomp"
+                                       : "Landlock, seccomp: signals by the keeper");
   report.enforced("isolation.end",
                   tools.cgroups.version != 0
                       ? "subreapers, parent-death signal, pidfd of the host, control group"

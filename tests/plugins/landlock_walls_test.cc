@@ -278,6 +278,54 @@ TEST_CASE("landlock walls: P12 P13 P19 other processes and what the machine shar
   ::shmctl(segment, IPC_RMID, nullptr);
 }
 
+TEST_CASE("landlock walls: what older kernels leave open is kept by the filter and the keeper") {
+  BH_NEEDS_LANDLOCK;
+  const int version = GENERATE(1, 2, 3, 4, 5);
+  const std::string config = R"({"version":)" + std::to_string(version) + "}";
+  Backend backend("landlock", {}, config);
+  if (!backend.unavailable().empty()) BH_SKIP(backend.unavailable());
+  CAPTURE(version);
+  Folder folder;
+  ::chmod(folder.path().c_str(), 0755);
+  const std::string file = folder.write("file", "text"), work = folder.make("work");
+  fs::copy_file(BH_WALL_PROBE, work + "/probe");
+  REQUIRE(backend.create("s1", R"({"workspace":{"source":)" + quote(work) + "}}") == BH_OK);
+  CHECK(rule_status(backend.report, "isolation.pid") == "enforced");
+  auto inside = [&](const std::string& object, const std::string& tries) {
+    return backend.sh("s1", "./probe " + object + " " + tries).out;
+  };
+  CHECK(inside(file, "truncate open_truncate") == (version < 3 ? "1 1\n" : "13 13\n"));
+  CHECK(inside(file, "chmod utimensat write") == "1 1 13\n");
+  CHECK(read(file) == "text");
+  CHECK(inside(work, "chmod utimensat") == "ok ok\n");
+  CHECK(backend.sh("s1", "echo x > a; mv a b; mkdir d; mv b d/c; cat d/c").out == "x\n");
+
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::string pid = std::to_string(other);
+  CHECK(inside(pid, "signal thread_signal pidfd_signal limits") == "1 1 1 1\n");
+  CHECK(inside("1", "signal thread_signal pidfd_signal") == "1 1 1\n");
+  const std::string group = std::to_string(-::getpgid(other));
+  CHECK(inside(group, "signal") != "ok\n");
+  // Its own: itself, a child, a group, a thread's; and all of it at once.
+  const Ran ran = backend.sh(
+      "s1",
+      "kill -0 $$ && echo self; sleep 60 & kill $!; wait $!; echo $?; "
+      "setsid sh -c 'trap \"echo group; exit\" TERM; sleep 60 & wait' & sleep 0.3; "
+      "kill -TERM -$!; wait $!; (trap 'echo all; exit' USR1; sleep 60 & wait) & sleep 0.3; "
+      "trap '' USR1; kill -USR1 -1; wait; echo end");
+  CHECK(ran.out == "self\n143\ngroup\nall\nend\n");
+  CHECK(backend.sh("s1", "sh -c 'kill -9 $$'; echo $?; ./probe $$ thread_signal pidfd_signal; "
+                         "kill -9 -1; echo on").out == "137\nok ok\non\n");
+  CHECK(::waitpid(other, nullptr, WNOHANG) == 0);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  CHECK(backend.destroy("s1") == BH_OK);
+}
+
 TEST_CASE("landlock walls: P11 P15 no descriptor and no right of the host's") {
   BH_NEEDS_LANDLOCK;
   Walled w;

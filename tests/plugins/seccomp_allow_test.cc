@@ -430,6 +430,13 @@ TEST_CASE("what Landlock does not cover is asked, and refused while nobody answe
       {"a size", [] { return ::ioctl(0, TIOCGWINSZ, nullptr) == 0 || errno != EPERM ? 0L : -1L; },
        0}};
   all_give(asking, asked);
+  asking.other_signals = false;
+  auto fcntl = [](int command) { return [=] { return ::fcntl(0, command, ::getpid()); }; };
+  all_give(asking, {{"kill", [] { return ::kill(::getpid(), 0); }, ENOSYS},
+                    {"tgkill", [] { return call(SYS_tgkill, ::getpid(), ::getpid(), 0); }, ENOSYS},
+                    {"pidfd_send_signal", [] { return call(424, -1, 0, 0, 0); }, ENOSYS},
+                    {"whom to signal", fcntl(F_SETOWN)},
+                    {"flags", fcntl(F_GETFL), 0}});
   // Without the option the kernel answers.
   all_give(SeccompOptions(), {{"chown", [=] { return ::chown(f, ::getuid(), ::getgid()); }, 0},
                               {"utimes", [=] { return ::utimes(f, nullptr); }, 0}});

@@ -43,6 +43,17 @@ int named_descriptor(const std::string& path) {
 
 }  // namespace
 
+int process_of(uint32_t thread) {
+  std::string status;
+  int process = 0;
+  (void)isolation::read_file("/proc/" + std::to_string(thread) + "/status", status, 4096);
+  const size_t at = status.find("\nTgid:");
+  if (at == std::string::npos || std::sscanf(status.c_str() + at, " Tgid: %d", &process) != 1) {
+    return 0;
+  }
+  return process;
+}
+
 void Keeper::serve() {
   if (listener_) return answer();
   std::vector<Fd> got = isolation::receive_fds(mail_.get());
@@ -71,8 +82,9 @@ void Keeper::answer() {
   alignas(8) char reply[kRoom] = {};
   auto* response = reinterpret_cast<seccomp_notif_resp*>(reply);
   response->id = asked.id;
-  response->val = result < 0 ? 0 : result;
+  response->val = result < 0 || result == kLetThrough ? 0 : result;
   response->error = result < 0 ? static_cast<int32_t>(result) : 0;
+  response->flags = result == kLetThrough ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
   (void)::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, response);
 }
 
@@ -138,7 +150,7 @@ long Keeper::act(const Asked& a) {
     case SYS_connect:
       return connect(a);
     default:
-      return -EPERM;
+      return signal(a);
   }
 }
 
@@ -273,17 +285,7 @@ Fd Keeper::opened_by(const Asked& asked, int fd) {
 
 // The descriptor itself, for what has no path.
 Fd Keeper::copy_of(const Asked& asked, int fd) {
-  std::string status;
-  int group = 0;
-  if (!isolation::read_file("/proc/" + std::to_string(asked.pid) + "/status", status, 4096)) {
-    return Fd();
-  }
-  const size_t at = status.find("\nTgid:");
-  if (at == std::string::npos || std::sscanf(status.c_str() + at, " Tgid: %d", &group) != 1) {
-    errno = ESRCH;
-    return Fd();
-  }
-  const Fd process(isolation::pidfd_open(group));
+  const Fd process(isolation::pidfd_open(process_of(asked.pid)));
   if (!process || !still_asked(asked.id)) return Fd();
   return Fd(static_cast<int>(::syscall(438, process.get(), fd, 0u)));  // pidfd_getfd
 }

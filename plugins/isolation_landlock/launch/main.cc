@@ -118,7 +118,8 @@ int launch_command() {
   }
   if (!drop_rights()) return failed("dropping capabilities");
   const uint64_t ports = wall.ports != 0 ? UINT64_MAX : 0;
-  walls.rules = landlock::Ruleset::make({UINT64_MAX, ports, UINT64_MAX});
+  const int version = std::min(landlock_version(), static_cast<int>(wall.version));
+  walls.rules = landlock::Ruleset::make({UINT64_MAX, ports, UINT64_MAX}, version);
   if (!walls.rules) return failed("Landlock");
   std::string error;
   if (!allow_all(walls.rules, wall, error)) return trouble(error);
@@ -138,7 +139,7 @@ int launch_command() {
   for (const FdRole role : {kFdIn, kFdOut, kFdErr, kFdControl, kFdTask}) fds[role].reset();
   for (size_t i = kFdDoors; i < fds.size(); ++i) fds[i].reset();
   walls = Walls();
-  launch::Keeper keeper(std::move(wall), std::move(ours));
+  launch::Keeper keeper(std::move(wall), std::move(ours), init);
   watch(init, signals.get(), kSocket, fds[kFdHost].get(), fds[kFdPeer].get(), &keeper);
   return 0;
 }

@@ -32,12 +32,14 @@ struct Grant {
 
 struct Wall {
   std::vector<Grant> grants;
-  uint32_t ports = 0;  // 1: no TCP, in the words of Landlock too
+  uint32_t ports = 0;    // 1: no TCP, in the words of Landlock too
+  uint32_t version = 0;  // of Landlock, at most
 };
 
 inline std::string encode(const Wall& wall) {
   isolation::detail::Writer w;
   w.number(wall.ports);
+  w.number(wall.version);
   w.number(wall.grants.size());
   for (const Grant& g : wall.grants) {
     for (const uint64_t n : {g.device, g.inode, g.rights, uint64_t{g.optional}}) w.number(n);
@@ -49,6 +51,7 @@ inline std::string encode(const Wall& wall) {
 inline bool decode(std::string_view bytes, Wall& wall) {
   isolation::detail::Reader r(bytes);
   wall.ports = r.small();
+  wall.version = r.small();
   wall.grants.resize(r.count());
   for (Grant& g : wall.grants) {
     g.device = r.number();

@@ -28,6 +28,7 @@ struct SeccompOptions {
   bool host_sockets = true;  // false: no local socket can be connected to, or sent to by name
   bool shared_ipc = true;    // System V and POSIX queues, segments and semaphores
   bool other_processes = true;  // false: limits, priorities and processors of one's own alone
+  bool other_signals = true;    // false: signals are asked about; see `ask`
   bool path_truncate = true;    // false: files are emptied through descriptors for writing alone
   // What Landlock does not cover (modes, owners, times, watching a folder, connecting to a local
   // socket) is put to whoever holds the filter's listener: apply_asking_filter(). Attributes and a
@@ -41,14 +42,14 @@ namespace detail {
 constexpr const char* kAllowedCalls[] = {
     // files and folders
     "access", "chdir", "close", "close_range", "copy_file_range", "dup", "dup2", "dup3",
-    "faccessat", "faccessat2", "fadvise64", "fadvise64_64", "fallocate", "fchdir", "fcntl",
-    "fcntl64", "fdatasync", "fgetxattr", "flistxattr", "flock", "fstat", "fstat64", "fstatat64",
-    "fstatfs", "fstatfs64", "fsync", "ftruncate", "ftruncate64", "getcwd", "getdents", "getdents64",
-    "getxattr", "lgetxattr", "link", "linkat", "listxattr", "llistxattr", "_llseek", "lseek",
-    "lstat", "lstat64", "mkdir", "mkdirat", "newfstatat", "pread64", "preadv", "preadv2",
-    "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat", "readv",
-    "rename", "renameat", "renameat2", "rmdir", "sendfile", "sendfile64", "splice", "stat",
-    "stat64", "statfs", "statfs64", "statx", "symlink", "symlinkat", "sync", "sync_file_range",
+    "faccessat", "faccessat2", "fadvise64", "fadvise64_64", "fallocate", "fchdir", "fdatasync",
+    "fgetxattr", "flistxattr", "flock", "fstat", "fstat64", "fstatat64", "fstatfs", "fstatfs64",
+    "fsync", "ftruncate", "ftruncate64", "getcwd", "getdents", "getdents64", "getxattr",
+    "lgetxattr", "link", "linkat", "listxattr", "llistxattr", "_llseek", "lseek", "lstat",
+    "lstat64", "mkdir", "mkdirat", "newfstatat", "pread64", "preadv", "preadv2", "pwrite64",
+    "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat", "readv", "rename",
+    "renameat", "renameat2", "rmdir", "sendfile", "sendfile64", "splice", "stat", "stat64",
+    "statfs", "statfs64", "statx", "symlink", "symlinkat", "sync", "sync_file_range",
     "sync_file_range2", "syncfs", "tee", "umask", "unlink", "unlinkat", "vmsplice", "write",
     "writev",
     // waiting, events, and the old kind of asynchronous files
@@ -68,17 +69,17 @@ constexpr const char* kAllowedCalls[] = {
     // processes, threads and their scheduling
     "capget", "capset", "execve", "execveat", "exit", "exit_group", "fork", "futex", "futex_time64",
     "get_robust_list", "get_thread_area", "getcpu", "getpgid", "getpgrp", "getpid", "getppid",
-    "getpriority", "getrlimit", "getrusage", "getsid", "gettid", "ioprio_get", "kill",
+    "getpriority", "getrlimit", "getrusage", "getsid", "gettid", "ioprio_get",
     "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", "pidfd_open",
-    "pidfd_send_signal", "prctl", "process_mrelease", "restart_syscall", "rseq",
+    "prctl", "process_mrelease", "restart_syscall", "rseq",
     "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_getattr",
     "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "sched_rr_get_interval_time64",
     "sched_yield", "seccomp", "set_robust_list", "set_thread_area", "set_tid_address", "setpgid",
     "setrlimit", "setsid", "times", "ugetrlimit", "vfork", "wait4", "waitid", "waitpid",
     // signals
-    "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigqueueinfo", "rt_sigreturn",
-    "rt_sigsuspend", "rt_sigtimedwait", "rt_sigtimedwait_time64", "rt_tgsigqueueinfo",
-    "sigaltstack", "signal", "sigprocmask", "sigreturn", "tgkill", "tkill",
+    "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend",
+    "rt_sigtimedwait", "rt_sigtimedwait_time64", "sigaltstack", "signal", "sigprocmask",
+    "sigreturn",
     // ids, which take capabilities where they change anything
     "getegid", "getegid32", "geteuid", "geteuid32", "getgid", "getgid32", "getgroups",
     "getgroups32", "getresgid", "getresgid32", "getresuid", "getresuid32", "getuid", "getuid32",
@@ -158,7 +159,9 @@ inline void set_mode_calls(CallTable& table, int (*number)(const char*),
 }
 
 // What is done to a file without opening it for writing.
-inline void set_file_calls(CallTable& table, int (*number)(const char*), bool ask) {
+inline void set_file_calls(CallTable& table, int (*number)(const char*),
+                           const SeccompOptions& options) {
+  const bool ask = options.ask;
   const uint32_t change = ask ? kAsk : kAllow;
   // A file system without attributes says this too, and programs know it.
   const uint32_t attribute = ask ? kNoSuchThing : kAllow;
@@ -180,14 +183,18 @@ inline void set_file_calls(CallTable& table, int (*number)(const char*), bool as
     append(code, known);
   }
   if (!ask) code.clear();
-  // Typing into a terminal, pasting into a console, changing a line discipline.
-  append(code, none_of(1, {0x5412, 0x541C, 0x5423}));
+  // Whom to signal about a descriptor. Then typing into a terminal, pasting into a console,
+  // changing a line discipline.
+  const Instructions rest = none_of(1, {0x5412, 0x541C, 0x5423});
+  append(code, options.other_signals ? rest : none_of(1, {0x8901, 0x8902}, rest));
   table.set(number("ioctl"), std::move(code));
 }
 
 // Limits, priorities and processors: of whoever calls, or of any process of the same user.
-inline void set_process_calls(CallTable& table, int (*number)(const char*), bool others) {
+inline void set_process_calls(CallTable& table, int (*number)(const char*),
+                              const SeccompOptions& options) {
   const Instructions any = always(kAllow);
+  const bool others = options.other_processes;
   const Instructions own = others ? any : one_of(0, {0});
   for (const char* name : {"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam",
                            "sched_setscheduler"}) {
@@ -202,6 +209,18 @@ inline void set_process_calls(CallTable& table, int (*number)(const char*), bool
   };
   table.set(number("setpriority"), of_one(0));
   table.set(number("ioprio_set"), of_one(1));
+
+  const Instructions signal = always(options.other_signals ? kAllow
+                                     : options.ask         ? kAsk
+                                                           : kRefuse);
+  for (const char* name : {"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+                           "pidfd_send_signal"}) {
+    table.set(number(name), signal);
+  }
+  // Who is signalled when a descriptor is ready.
+  const Instructions control =
+      options.other_signals ? any : none_of(1, {8 /* F_SETOWN */, 15 /* F_SETOWN_EX */});
+  for (const char* name : {"fcntl", "fcntl64"}) table.set(number(name), control);
 }
 
 // Families: local, IPv4, IPv6, and netlink for routes. Others have a history, load modules on
@@ -259,8 +278,8 @@ inline Instructions seccomp_allow_instructions(const SeccompOptions& options = {
   // the randomness out of addresses or make what is readable executable.
   table.set(number("personality"), one_of(0, {0, 0x8, 0x20000, 0x20008, UINT32_MAX}));
   set_mode_calls(table, number, options);
-  set_file_calls(table, number, options.ask);
-  set_process_calls(table, number, options.other_processes);
+  set_file_calls(table, number, options);
+  set_process_calls(table, number, options);
   set_socket_calls(table, number, options);
   return table.program();
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr char kConfig[] = R"({"type":"object","additionalProperties":false,"properties":{
   "bwrap":{"type":"string","description":"Absolute path to bubblewrap's program."}}})";
 
-constexpr char kCapabilities[] = R"({"files":["rw","ro","hide"],
+constexpr char kCapabilities[] = R"({"strength":"namespaces","files":["rw","ro","hide"],
   "network":["off","unrestricted"],"limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms",
   "output_bytes","open_files"],"root":["host"],"persistent":true,
   "extensions":["bh.isolation.files/1"]})";

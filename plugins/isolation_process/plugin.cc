@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kConfig[] = R"({"type":"object","additionalProperties":false})";
 
-constexpr char kCapabilities[] = R"({"isolates":false,"network":["unrestricted"],
+constexpr char kCapabilities[] = R"({"strength":"none","isolates":false,"network":["unrestricted"],
   "limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms","output_bytes","open_files"],
   "persistent":true,"extensions":["bh.isolation.files/1"]})";
 

@@ -47,10 +47,10 @@ void say(const std::string& line) {
 
 std::string closing(const contract::Summary& s) {
   char line[160];
-  std::snprintf(line, sizeof line,
-                g_json ? R"({"passed":%d,"failed":%d,"skipped":%d})"
-                       : "%d passed, %d failed, %d skipped",
-                s.passed, s.failed, s.skipped);
+  std::snprintf(
+      line, sizeof line,
+      g_json ? R"({"passed":%d,"failed":%d,"skipped":%d})" : "%d passed, %d failed, %d skipped",
+      s.passed, s.failed, s.skipped);
   return line;
 }
 
@@ -140,7 +140,8 @@ int main(int argc, char** argv) {
     }
   }
   if (list) {
-    for (const auto& one : contract::list()) std::printf("%s: %s\n", one.name.c_str(), one.about.c_str());
+    for (const auto& one : contract::list())
+      std::printf("%s: %s\n", one.name.c_str(), one.about.c_str());
     return 0;
   }
   if (options.plugin.empty()) return usage("which plugin?");

@@ -93,7 +93,6 @@ FAULTS = {
     "careless-files": ["files.round_trip", "files.same_view", "files.manage", "files.large", "files.bad_paths"],
     "files-lead-out": ["files.walls"],
     "gives-anything": ["description.capabilities"],
-    "strong-word": ["profile.strength"],
     "two-lines": ["description.texts"],
     "open-schema": ["description.schemas"],
 }

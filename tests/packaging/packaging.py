@@ -84,7 +84,8 @@ def installation():
     if counts["failed"]:
         return False
     os.rename(first, PREFIX)  # it may be moved
-    for pattern in (r"bin/bulkhead", r"lib[^/]*(/[^/]+)?/libbulkhead\.so",
+    for pattern in (r"bin/bulkhead", r"bin/bulkhead-contract", r"libexec/bulkhead/bulkhead-contract-probe",
+                    r"include/bulkhead/sdk/contract\.hpp", r"lib[^/]*(/[^/]+)?/libbulkhead\.so",
                     r"lib[^/]*(/[^/]+)?/libbulkhead_mcp\.so", r"include/bulkhead/mcp\.h",
                     r"share/bulkhead/python/bulkhead/__init__\.py",
                     r"share/bulkhead/rust/Cargo\.toml", r"share/bulkhead/go/go\.mod",
@@ -154,6 +155,26 @@ def plugin_in_cpp():
     check("sum: exports its entry alone", names == ["bh_plugin_entry_v1"], names)
 
 
+def isolation_in_cpp():
+    """samples/plugin_isolation out of tree, and the contract suite on it as a third party runs it."""
+    source = os.path.join(args.source, "samples", "plugin_isolation")
+    lines = [line for name in os.listdir(source) if name.endswith((".cc", ".h"))
+             for line in open(os.path.join(source, name), encoding="utf-8") if line.strip()]
+    check("fence: fewer than 150 lines", 0 < len(lines) < 150, len(lines))
+    folder = build("plugin_isolation", source)
+    suite = os.path.join(PREFIX, "bin", "bulkhead-contract")
+    said = step("bulkhead-contract --list", [suite, "--list"], user_env())
+    check("the list has its parts", all(f"\n{part}." in said for part in ("life", "exec", "manners")), said)
+    done = run(["ctest", "--test-dir", folder, "--output-on-failure"], user_env())
+    said = done.stdout.decode(errors="replace")
+    if "this kernel has no Landlock" in said:
+        print("BH_SKIPPED plugin_isolation: this kernel has no Landlock")
+    else:
+        check("fence: passes the contract suite", done.returncode == 0, said)
+    missing = run([suite, os.path.join(STAGE, "nothing")], user_env())
+    check("no plugin: 2, and a word", missing.returncode == 2 and b"nothing" in missing.stderr, missing)
+
+
 def embedder(what, program, env=None):
     said = step(f"{what}: runs", [program], env or user_env())
     version, _, result = said.partition(" ")
@@ -207,6 +228,7 @@ def embedders():
 if installation():
     sample()
     plugin_in_cpp()
+    isolation_in_cpp()
     embedders()
     embed_samples()
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")

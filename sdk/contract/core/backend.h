@@ -1,5 +1,5 @@
-// The opened provider and its sandboxes, driven as a host drives them: every call on a thread of its
-// own with all signals blocked, with an end to the waiting.
+// The opened provider and its sandboxes, driven as a host drives them: every call on a thread of
+// its own with all signals blocked, with an end to the waiting.
 #pragma once
 
 #include <bulkhead/isolation.h>

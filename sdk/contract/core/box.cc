@@ -151,9 +151,10 @@ Running Box::start(const Command& command) {
     running.flight_->call.feed(command.fed);
     running.flight_->call.end_of_input();
   }
-  Backend::start(running.flight_, [what, exec = t_.backend.table().exec, box = handle_](bh_call* c) {
-    return exec(box, c, &what->exec, &what->exit);
-  });
+  Backend::start(running.flight_,
+                 [what, exec = t_.backend.table().exec, box = handle_](bh_call* c) {
+                   return exec(box, c, &what->exec, &what->exit);
+                 });
   return running;
 }
 
@@ -181,9 +182,8 @@ Ran Box::probe(std::vector<std::string> arguments) {
 Answer Box::signal(const std::string& exec, int number) {
   const auto signal = t_.backend.table().signal;
   if (signal == nullptr) Try::skip("signal is not offered");
-  Answer answer = t_.backend.call([=, box = handle_](bh_call* c) {
-    return signal(box, c, exec.data(), exec.size(), number);
-  });
+  Answer answer = t_.backend.call(
+      [=, box = handle_](bh_call* c) { return signal(box, c, exec.data(), exec.size(), number); });
   if (answer.not_offered()) Try::skip("signal is not offered");
   return answer;
 }

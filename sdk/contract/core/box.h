@@ -15,9 +15,9 @@ struct Command {
 
   std::vector<std::string> argv;
   json::object options;
-  bool input;            // BH_EXEC_INPUT; without feeding it, stdin waits
-  std::string fed;       // fed at once, with its end
-  std::string id;        // empty: a fresh one
+  bool input;       // BH_EXEC_INPUT; without feeding it, stdin waits
+  std::string fed;  // fed at once, with its end
+  std::string id;   // empty: a fresh one
   std::function<bh_status(int32_t, std::string_view)> sink;
 };
 
@@ -85,7 +85,6 @@ class Box {
   void release();
 
  private:
-  friend class Boxes;
   Try& t_;
   std::string id_, workspace_;
   void* handle_ = nullptr;

@@ -90,7 +90,8 @@ Status resolve(const std::string& path, Plugin& out) {
   std::ostringstream text;
   text << std::ifstream(place + "/plugin.json").rdbuf();
   auto manifest = json::parse_object(text.str());
-  if (!manifest) return refuse(place + "/plugin.json is not a JSON object", "manifest", "repair it");
+  if (!manifest)
+    return refuse(place + "/plugin.json is not a JSON object", "manifest", "repair it");
   out.manifest = std::move(*manifest);
   out.library = path;
   if (!folder) return {};
@@ -149,8 +150,8 @@ Result<Plugin> load(const std::string& path, const std::string& provider, const 
   }
   plugin.profile = Schema(t.profile_schema);
   plugin.exec = Schema(t.exec_schema);
-  auto capabilities =
-      json::parse_object(plugin.provider->capabilities != nullptr ? plugin.provider->capabilities : "");
+  auto capabilities = json::parse_object(
+      plugin.provider->capabilities != nullptr ? plugin.provider->capabilities : "");
   if (capabilities) plugin.capabilities = std::move(*capabilities);
   return plugin;
 }

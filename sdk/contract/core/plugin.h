@@ -50,11 +50,11 @@ class Schema {
 };
 
 struct Plugin {
-  std::string library;           // the file
-  json::object manifest;         // empty: none lies beside it
+  std::string library;    // the file
+  json::object manifest;  // empty: none lies beside it
   const bh_plugin* descriptor = nullptr;
   const bh_provider* provider = nullptr;
-  bh_isolation table{};          // what both sides know of it, the rest zero
+  bh_isolation table{};  // what both sides know of it, the rest zero
   Schema profile, exec;
   json::object capabilities;
 

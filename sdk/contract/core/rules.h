@@ -1,5 +1,5 @@
-// What a check of one line of the report begins with: is the rule in the schema, what does the report
-// say, and is there something to try.
+// What a check of one line of the report begins with: is the rule in the schema, what does the
+// report say, and is there something to try.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Runs the checks: one at a time, with stdout and stderr kept aside, and an answer also for a plugin
-// that crashes.
+// Runs the checks: one at a time, with stdout and stderr kept aside, and an answer also for a
+// plugin that crashes.
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
@@ -130,8 +130,10 @@ Outcome attempt(const Check& check, Backend& backend) {
   }
   const std::string written = aside.restore();
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  if (!written.empty()) backend.observed.written.push_back(check.name + ": " + to_utf8(written.substr(0, 200)));
-  for (const auto& one : backend.misuse()) backend.observed.misuse.push_back(check.name + ": " + one);
+  if (!written.empty())
+    backend.observed.written.push_back(check.name + ": " + to_utf8(written.substr(0, 200)));
+  for (const auto& one : backend.misuse())
+    backend.observed.misuse.push_back(check.name + ": " + one);
   std::vector<std::string> failures = t.failures();
   if (!early.empty() && !skipped) failures.push_back(early);
   if (!failures.empty()) {
@@ -169,8 +171,8 @@ Result<Summary> run(const Options& options, const std::function<void(const Outco
   std::unique_ptr<Backend> backend;
   try {
     backend = std::make_unique<Backend>(
-        plugin, host, options.config,
-        options.scratch.empty() ? default_scratch() : options.scratch, options.probe);
+        plugin, host, options.config, options.scratch.empty() ? default_scratch() : options.scratch,
+        options.probe);
   } catch (const std::exception& e) {
     return failure(BH_FAILED_PRECONDITION, e.what(), "scratch", "scratch",
                    "name a folder that can be written");

@@ -92,7 +92,8 @@ std::vector<std::string> descriptors() {
     char target[256];
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
     const ssize_t n = ::readlink(path.c_str(), target, sizeof target);
-    if (n > 0) out.push_back(std::to_string(fd) + " " + std::string(target, static_cast<size_t>(n)));
+    if (n > 0)
+      out.push_back(std::to_string(fd) + " " + std::string(target, static_cast<size_t>(n)));
   }
   return out;
 }
@@ -124,8 +125,8 @@ std::vector<std::string> groups_with(const std::string& word) {
   std::vector<std::string> out;
   std::error_code ignored;
   namespace fs = std::filesystem;
-  for (fs::recursive_directory_iterator it("/sys/fs/cgroup",
-                                           fs::directory_options::skip_permission_denied, ignored),
+  for (fs::recursive_directory_iterator
+           it("/sys/fs/cgroup", fs::directory_options::skip_permission_denied, ignored),
        end;
        it != end; it.increment(ignored)) {
     const std::string name = it->path().filename().string();

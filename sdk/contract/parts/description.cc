@@ -31,15 +31,16 @@ void schemas(Try& t) {
   const Plugin& p = t.backend.plugin();
   const Schema config(p.provider->config_schema != nullptr ? p.provider->config_schema : "");
   for (const auto& [name, schema] : {std::pair("config_schema", &config),
-                                     {"profile_schema", &p.profile}, {"exec_schema", &p.exec}}) {
+                                     {"profile_schema", &p.profile},
+                                     {"exec_schema", &p.exec}}) {
     t.expect(schema->valid(), std::string(name) + " is not a JSON object");
     t.expect(!schema->open(), std::string(name) +
                                   " takes any key, so that nothing could be refused: set "
                                   "additionalProperties to false");
   }
   // Keys that no profile has would never be sent.
-  static const char* const kKeys[] = {"root",    "workspace", "home",    "tmp",      "files",
-                                      "mounts",  "network",   "limits",  "env",      "user",
+  static const char* const kKeys[] = {"root",    "workspace", "home",    "tmp", "files",
+                                      "mounts",  "network",   "limits",  "env", "user",
                                       "persona", "hide",      "required"};
   for (const auto& key : p.profile.keys()) {
     bool known = false;
@@ -50,8 +51,8 @@ void schemas(Try& t) {
 
 void capabilities(Try& t) {
   const Plugin& p = t.backend.plugin();
-  auto parsed = json::parse_object(
-      p.provider->capabilities != nullptr ? p.provider->capabilities : "");
+  auto parsed =
+      json::parse_object(p.provider->capabilities != nullptr ? p.provider->capabilities : "");
   t.require(parsed.ok(), "the capabilities are not a JSON object");
   auto words = [&](const char* key, std::initializer_list<const char*> known) {
     const auto* list = json::list(*parsed, key);
@@ -87,7 +88,8 @@ void capabilities(Try& t) {
 void manifest(Try& t) {
   const Plugin& p = t.backend.plugin();
   if (p.manifest.empty()) Try::skip("no plugin.json lies beside the library");
-  t.equal("the manifest's id", std::string(json::text(p.manifest, "id")), std::string(p.descriptor->id));
+  t.equal("the manifest's id", std::string(json::text(p.manifest, "id")),
+          std::string(p.descriptor->id));
   t.equal("the manifest's version", std::string(json::text(p.manifest, "version")),
           std::string(p.descriptor->version));
   bool found = false;
@@ -108,7 +110,8 @@ void manifest(Try& t) {
 void tables(Try& t) {
   const Plugin& p = t.backend.plugin();
   const void* again = p.descriptor->get_interface(BH_ISOLATION);
-  t.expect(again == p.descriptor->get_interface(BH_ISOLATION), "get_interface() changes its answer");
+  t.expect(again == p.descriptor->get_interface(BH_ISOLATION),
+           "get_interface() changes its answer");
   t.expect(p.descriptor->get_interface("org.example.nobody-has-this/1") == nullptr,
            "get_interface() gives a table for a kind that it cannot know");
   t.expect(p.descriptor->get_interface("bh.isolation/999") == nullptr,
@@ -124,7 +127,8 @@ void add_description(Suite& s) {
   s.add("description.capabilities", "capabilities say what their schema allows; extensions exist",
         capabilities);
   s.add("description.manifest", "plugin.json agrees with the tables", manifest);
-  s.add("description.tables", "interfaces are given the same each time, unknown ones never", tables);
+  s.add("description.tables", "interfaces are given the same each time, unknown ones never",
+        tables);
 }
 
 }  // namespace bulkhead::sdk::contract

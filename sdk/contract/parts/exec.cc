@@ -12,8 +12,9 @@ namespace {
 
 void argv_exact(Try& t) {
   Box box(t);
-  const std::vector<std::string> odd = {"",        " a  b ",   "new\nline", "\xff\xfe\x80", "--", "-e",
-                                        "'\"`$x;", "*?[a-z]~", "\t\\n%s",   "$(id)|&<>",    "\xc3\xa9"};
+  const std::vector<std::string> odd = {"",        " a  b ",    "new\nline", "\xff\xfe\x80",
+                                        "--",      "-e",        "'\"`$x;",   "*?[a-z]~",
+                                        "\t\\n%s", "$(id)|&<>", "\xc3\xa9"};
   std::vector<std::string> argv = {"/bin/sh", "-c", "printf '%s|' \"$@\"", "name"};
   std::string want;
   for (const auto& one : odd) {
@@ -27,7 +28,8 @@ void argv_exact(Try& t) {
 
 void many_arguments(Try& t) {
   Box box(t);
-  std::vector<std::string> argv = {"/bin/sh", "-c", "echo $# ${#1}", "name", std::string(100000, 'x')};
+  std::vector<std::string> argv = {"/bin/sh", "-c", "echo $# ${#1}", "name",
+                                   std::string(100000, 'x')};
   for (int i = 0; i < 4000; ++i) argv.emplace_back("argument");
   const Ran ran = box.run(argv);
   t.expect(ran.exited(0) && ran.out == "4001 100000\n", ran.told());
@@ -48,7 +50,8 @@ void on_path(Try& t) {
 void codes(Try& t) {
   Box box(t);
   // All 256 would take a minute on a slow backend; these are all that any rule is about.
-  for (const int code : {0, 1, 2, 3, 63, 64, 100, 124, 125, 126, 127, 128, 129, 137, 143, 200, 254, 255}) {
+  for (const int code :
+       {0, 1, 2, 3, 63, 64, 100, 124, 125, 126, 127, 128, 129, 137, 143, 200, 254, 255}) {
     const Ran ran = box.sh("exit " + std::to_string(code));
     t.expect(ran.exited(code) && ran.exit.signal == 0 && !ran.not_run(),
              "exit " + std::to_string(code) + " is told as " + ran.told());
@@ -143,21 +146,25 @@ void signal_state(Try& t) {
 
 void descriptors_closed(Try& t) {
   Box box(t);
-  // dash keeps descriptor 10 for itself, ls has the folder open: 3 and above of anything else is ours.
-  const Ran ran = box.sh("ls -l /proc/self/fd 2>/dev/null | grep -v '/proc/' | grep -- '->' | wc -l");
+  // dash keeps descriptor 10 for itself, ls has the folder open: 3 and above of anything else is
+  // ours.
+  const Ran ran =
+      box.sh("ls -l /proc/self/fd 2>/dev/null | grep -v '/proc/' | grep -- '->' | wc -l");
   if (!ran.exited(0)) Try::skip("no /proc inside: " + ran.told());
-  t.expect(std::atoi(ran.out.c_str()) <= 3, "descriptors of the host's passed: " +
-                                                box.sh("ls -l /proc/self/fd").out);
+  t.expect(std::atoi(ran.out.c_str()) <= 3,
+           "descriptors of the host's passed: " + box.sh("ls -l /proc/self/fd").out);
 }
 
 void concurrent(Try& t) {
   Box box(t);
   std::vector<Running> all;
   for (int i = 0; i < 16; ++i) {
-    all.push_back(box.start(Command{{"/bin/sh", "-c", "echo here; read line; echo got $line"}, {}, true}));
+    all.push_back(
+        box.start(Command{{"/bin/sh", "-c", "echo here; read line; echo got $line"}, {}, true}));
   }
   // None has its input yet: all of them run at once, or some would never say that they do.
-  for (Running& one : all) t.expect(one.says("here", seconds(10)), "a command waits for another to end");
+  for (Running& one : all)
+    t.expect(one.says("here", seconds(10)), "a command waits for another to end");
   for (int i = 15; i >= 0; --i) {
     all[static_cast<size_t>(i)].call().feed(std::to_string(i) + "\n");
     all[static_cast<size_t>(i)].call().end_of_input();

@@ -22,11 +22,16 @@ json::object with_rules(const std::string& work,
   return profile;
 }
 
-constexpr const char* kChanges[] = {
-    "echo changed > guarded/file", "echo x > guarded/new",     "rm guarded/file",
-    "mv guarded/file away",        "mv guarded away && ! test -d guarded && mkdir guarded",
-    "ln guarded/file hard && echo changed > hard",             "echo changed > link/file",
-    "chmod 777 guarded/file",      "mkdir guarded/deeper",     "rm -r guarded"};
+constexpr const char* kChanges[] = {"echo changed > guarded/file",
+                                    "echo x > guarded/new",
+                                    "rm guarded/file",
+                                    "mv guarded/file away",
+                                    "mv guarded away && ! test -d guarded && mkdir guarded",
+                                    "ln guarded/file hard && echo changed > hard",
+                                    "echo changed > link/file",
+                                    "chmod 777 guarded/file",
+                                    "mkdir guarded/deeper",
+                                    "rm -r guarded"};
 
 void read_only(Try& t) {
   needs_key(t, "files.access", "ro");
@@ -37,8 +42,10 @@ void read_only(Try& t) {
   (void)::symlink("guarded", (work + "/link").c_str());
   {
     Box free(t, base_profile(work));
-    control(t, free.sh("echo changed > guarded/file && echo x > guarded/new && rm guarded/new").exited(0),
-            "without the rule it cannot be changed either");
+    control(
+        t,
+        free.sh("echo changed > guarded/file && echo x > guarded/new && rm guarded/new").exited(0),
+        "without the rule it cannot be changed either");
     (void)free.sh("printf 'text\\n' > guarded/file");
   }
   Box box(t, with_rules(work, {{work + "/guarded", "ro"}}));
@@ -70,13 +77,15 @@ void hidden(Try& t) {
   const bool folder_promised = promised(t, box.report(), "files:" + work + "/secret");
   const bool file_promised = promised(t, box.report(), "files:" + work + "/key");
   const Ran ran = box.sh(read_all);
-  const std::string proc = box.sh("cat /proc/self/root" + work + "/key /proc/self/cwd/secret/file").out;
+  const std::string proc =
+      box.sh("cat /proc/self/root" + work + "/key /proc/self/cwd/secret/file").out;
   const std::string all = ran.out + proc;
   t.expect(!folder_promised || all.find("secret text") == std::string::npos,
            "the hidden folder's file was read: " + ran.told());
   t.expect(!file_promised || all.find("secret key") == std::string::npos,
            "the hidden file was read: " + ran.told());
-  if (file_promised) t.equal("the hidden file on the host", read_file(work + "/key"), "secret key\n");
+  if (file_promised)
+    t.equal("the hidden file on the host", read_file(work + "/key"), "secret key\n");
 }
 
 void most_specific(Try& t) {
@@ -87,7 +96,9 @@ void most_specific(Try& t) {
   const std::string work = folder.make("work");
   (void)folder.make("work/guarded/open/shut");
   const std::string guarded = work + "/guarded";
-  Box box(t, with_rules(work, {{guarded + "/open", "rw"}, {guarded, "ro"}, {guarded + "/open/shut", "ro"}}));
+  Box box(t,
+          with_rules(work,
+                     {{guarded + "/open", "rw"}, {guarded, "ro"}, {guarded + "/open/shut", "ro"}}));
   bool all = true;
   for (const auto& path : {guarded, guarded + "/open", guarded + "/open/shut"}) {
     all = promised(t, box.report(), "files:" + path) && all;
@@ -105,7 +116,8 @@ void outside_workspace(Try& t) {
   ::chmod((folder.path() + "/secrets").c_str(), 0755);
   ::chmod(folder.path().c_str(), 0755);
   json::object profile;
-  profile["files"] = json::array({json::object({{"path", folder.path() + "/secrets"}, {"access", "hide"}})});
+  profile["files"] =
+      json::array({json::object({{"path", folder.path() + "/secrets"}, {"access", "hide"}})});
   {
     Box free(t);
     if (free.sh("cat '" + secret + "'").out != "secret text\n") {
@@ -126,13 +138,15 @@ void hides_hold(Try& t) {
   const std::string data = work + "/data";
   {
     Box free(t, base_profile(work));
-    control(t, free.sh("cat data/file").out == "secret text\n", "without the hide it is not there either");
+    control(t, free.sh("cat data/file").out == "secret text\n",
+            "without the hide it is not there either");
   }
   json::object profile = base_profile(work);
   profile["hide"] = json::array({data});
   Box box(t, profile);
   if (!guaranteed(t, box.report(), "isolation.hides")) return;
-  t.expect(box.sh("cat data/file; cat data/../data/file").out.empty(), "a hidden path of the host was read");
+  t.expect(box.sh("cat data/file; cat data/../data/file").out.empty(),
+           "a hidden path of the host was read");
   // No rule shows it again: refused, or without effect.
   if (t.backend.plugin().profile.allows("files.access", "rw")) {
     json::object ruled = with_rules(work, {{data, "rw"}});
@@ -157,10 +171,12 @@ void hides_hold(Try& t) {
 }  // namespace
 
 void add_file_rules(Suite& s) {
-  s.add("files_rules.ro", "what is read-only cannot be changed, moved, linked or replaced", read_only);
+  s.add("files_rules.ro", "what is read-only cannot be changed, moved, linked or replaced",
+        read_only);
   s.add("files_rules.hide", "what is hidden cannot be read by any name", hidden);
   s.add("files_rules.specific", "the most specific rule wins", most_specific);
-  s.add("files_rules.outside", "files of the host outside the workspace can be hidden", outside_workspace);
+  s.add("files_rules.outside", "files of the host outside the workspace can be hidden",
+        outside_workspace);
   s.add("files_rules.hides", "no rule and no mount shows what the host hides", hides_hold);
 }
 

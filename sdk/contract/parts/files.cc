@@ -87,8 +87,8 @@ class Files {
  private:
   template <class F, class Body>
   Answer run(F f, Body body) {
-    return offered(t_.backend.call([=, box = box_.handle()](bh_call* c) { return body(f, box, c); }),
-                   "files");
+    return offered(
+        t_.backend.call([=, box = box_.handle()](bh_call* c) { return body(f, box, c); }), "files");
   }
   static bh_status keep(void* ctx, const bh_file_info* info) {
     static_cast<std::vector<Found>*>(ctx)->push_back({info->kind, std::string(view(info->name)),
@@ -135,7 +135,8 @@ void same_view(Try& t) {
   Box box(t);
   Files files(t, box);
   const std::string at = work(box);
-  t.require(box.sh("echo inside > made-inside; mkdir folder; ln -s made-inside link").exited(0), "sh");
+  t.require(box.sh("echo inside > made-inside; mkdir folder; ln -s made-inside link").exited(0),
+            "sh");
   const Answer got = files.read(at + "/link");
   t.expect(got.ok() && got.said.kept.count(BH_STREAM_DATA) == 1 &&
                got.said.kept.at(BH_STREAM_DATA) == "inside\n",
@@ -161,12 +162,16 @@ void manage(Try& t) {
   t.expect(files.make_folder(at + "/a/b/c", BH_FILE_PARENTS).ok(), "make_folder with parents");
   t.expect(files.make_folder(at + "/x/y").status == BH_NOT_FOUND, "make_folder without its parent");
   t.expect(files.write(at + "/a/file", "1").ok(), "write");
-  t.expect(files.write(at + "/a/file", "2", BH_FILE_NEW).status == BH_ALREADY_EXISTS, "BH_FILE_NEW");
-  t.expect(files.write(at + "/a/file", "3", BH_FILE_APPEND).ok() && box.sh("cat a/file").out == "13",
-           "BH_FILE_APPEND");
-  t.expect(files.rename(at + "/a/file", at + "/a/b/moved").ok() && box.sh("cat a/b/moved").out == "13",
-           "rename");
-  t.expect(!files.remove(at + "/a").ok() && is_there(at + "/a"), "a full folder goes without BH_FILE_RECURSIVE");
+  t.expect(files.write(at + "/a/file", "2", BH_FILE_NEW).status == BH_ALREADY_EXISTS,
+           "BH_FILE_NEW");
+  t.expect(
+      files.write(at + "/a/file", "3", BH_FILE_APPEND).ok() && box.sh("cat a/file").out == "13",
+      "BH_FILE_APPEND");
+  t.expect(
+      files.rename(at + "/a/file", at + "/a/b/moved").ok() && box.sh("cat a/b/moved").out == "13",
+      "rename");
+  t.expect(!files.remove(at + "/a").ok() && is_there(at + "/a"),
+           "a full folder goes without BH_FILE_RECURSIVE");
   t.expect(files.remove(at + "/a", BH_FILE_RECURSIVE).ok() && !is_there(at + "/a"), "remove");
   Found none;
   t.expect(files.stat(at + "/a", none).status == BH_NOT_FOUND, "stat of what is gone");
@@ -183,10 +188,12 @@ void large(Try& t) {
   t.equal("its size", box.sh("wc -c < large | tr -d ' '").out, std::to_string(kSize) + "\n");
   const Answer got = files.read(path);
   const auto bytes = got.said.bytes.find(BH_STREAM_DATA);
-  t.expect(got.ok() && bytes != got.said.bytes.end() && bytes->second == kSize, "reading it: " + got.text());
+  t.expect(got.ok() && bytes != got.said.bytes.end() && bytes->second == kSize,
+           "reading it: " + got.text());
   bool same = got.ok();
   const auto kept = got.said.kept.find(BH_STREAM_DATA);
-  for (size_t i = 0; same && i < kept->second.size(); ++i) same = kept->second[i] == Call::pattern(i);
+  for (size_t i = 0; same && i < kept->second.size(); ++i)
+    same = kept->second[i] == Call::pattern(i);
   t.expect(same, "its bytes were changed");
 }
 
@@ -212,7 +219,8 @@ void walls(Try& t) {
 void bad_paths(Try& t) {
   Box box(t);
   Files files(t, box);
-  for (const std::string& path : {std::string("relative"), std::string(), std::string("/a\0b", 4)}) {
+  for (const std::string& path :
+       {std::string("relative"), std::string(), std::string("/a\0b", 4)}) {
     Found found;
     const Answer answer = files.stat(path, found);
     t.expect(answer.returned && answer.status == BH_INVALID_ARGUMENT,

@@ -21,7 +21,8 @@ void processes(Try& t) {
   if (!guaranteed(t, box.report(), "isolation.pid")) return;
   Running hosts = other.start(other.probe_command({"linger", token}));
   t.require(hosts.says("lingers"), "the other sandbox's command does not start");
-  control(t, run_outside({t.backend.probe(), "find", half, rest}).code == 0, "it is not found from outside");
+  control(t, run_outside({t.backend.probe(), "find", half, rest}).code == 0,
+          "it is not found from outside");
   const Ran ran = box.probe({"find", half, rest});
   t.expect(ran.ok() && ran.exit.exit_code == 1, "a process outside is to be seen: " + ran.told());
   hosts.call().stop(BH_CANCELLED);
@@ -51,7 +52,8 @@ void capabilities(Try& t) {
     const std::string place = folder.make(what);
     if (run_outside({t.backend.probe(), "privileged", what, place}).code == 0) ++controls;
     const Ran ran = box.probe({"privileged", what, box.workspace()});
-    t.expect(ran.ok() && ran.exit.exit_code == 1, std::string(what) + " works inside: " + ran.told());
+    t.expect(ran.ok() && ran.exit.exit_code == 1,
+             std::string(what) + " works inside: " + ran.told());
   }
   if (controls == 0) t.note("none of the attempts works outside either: run it as root too");
 }
@@ -61,10 +63,13 @@ void seccomp(Try& t) {
   if (!guaranteed(t, box.report(), "isolation.seccomp")) return;
   const Ran ran = box.sh("grep '^Seccomp:' /proc/self/status; grep NoNewPrivs /proc/self/status");
   if (!ran.exited(0)) Try::skip("no /proc inside: " + ran.told());
-  control(t, status_field(::getpid(), "Seccomp") == "0" || !status_field(::getpid(), "Seccomp").empty(),
-          "the kernel does not tell");
-  t.expect(ran.out.find("Seccomp:\t2") != std::string::npos, "no filter is on the command: " + ran.out);
-  t.expect(ran.out.find("NoNewPrivs:\t1") != std::string::npos, "no_new_privs is not set: " + ran.out);
+  control(
+      t, status_field(::getpid(), "Seccomp") == "0" || !status_field(::getpid(), "Seccomp").empty(),
+      "the kernel does not tell");
+  t.expect(ran.out.find("Seccomp:\t2") != std::string::npos,
+           "no filter is on the command: " + ran.out);
+  t.expect(ran.out.find("NoNewPrivs:\t1") != std::string::npos,
+           "no_new_privs is not set: " + ran.out);
 }
 
 void nested_users(Try& t) {
@@ -74,7 +79,8 @@ void nested_users(Try& t) {
     t.note("user namespaces cannot be made outside either");
   }
   const Ran ran = box.probe({"user_namespace"});
-  t.expect(ran.ok() && ran.exit.exit_code == 1, "a user namespace can be made inside: " + ran.told());
+  t.expect(ran.ok() && ran.exit.exit_code == 1,
+           "a user namespace can be made inside: " + ran.told());
 }
 
 void ipc(Try& t) {
@@ -87,7 +93,8 @@ void ipc(Try& t) {
   Box box(t);
   if (!guaranteed(t, box.report(), "isolation.ipc")) return;
   const Ran ran = box.probe({"shared_memory", std::to_string(key)});
-  t.expect(ran.ok() && ran.exit.exit_code == 1, "shared memory of the host's is reached: " + ran.told());
+  t.expect(ran.ok() && ran.exit.exit_code == 1,
+           "shared memory of the host's is reached: " + ran.told());
 }
 
 void end(Try& t) {
@@ -110,9 +117,11 @@ void others(Try& t) {
   std::string untried;
   for (const Line& line : box.report().lines()) {
     if (line.rule.rfind("isolation.", 0) != 0) continue;
-    t.expect(!line.enforced() || !line.by.empty(), line.rule + " is enforced by nothing that is named");
-    static const char* const kTried[] = {"pid", "capabilities", "seccomp", "nested_users", "ipc", "end",
-                                         "hides", "kernel_uid", "abstract_sockets"};
+    t.expect(!line.enforced() || !line.by.empty(),
+             line.rule + " is enforced by nothing that is named");
+    static const char* const kTried[] = {"pid",          "capabilities", "seccomp",
+                                         "nested_users", "ipc",          "end",
+                                         "hides",        "kernel_uid",   "abstract_sockets"};
     bool tried = false;
     for (const char* one : kTried) tried = tried || line.rule == std::string("isolation.") + one;
     if (!tried && line.enforced()) untried += (untried.empty() ? "" : ", ") + line.rule;

@@ -11,13 +11,15 @@ namespace bulkhead::sdk::contract {
 namespace {
 
 constexpr char kShow[] =
-    "printf '%s|%s|%s' \"${BULKHEAD_CONTRACT_ALLOWED-none}\" \"${BULKHEAD_CONTRACT_PREFIX_ONE-none}\" "
+    "printf '%s|%s|%s' \"${BULKHEAD_CONTRACT_ALLOWED-none}\" "
+    "\"${BULKHEAD_CONTRACT_PREFIX_ONE-none}\" "
     "\"${BULKHEAD_CONTRACT_SECRET-none}\"";
 
 void allow(Try& t) {
   needs_key(t, "env.allow");
   json::object profile;
-  profile["env"] = json::object({{"allow", json::array({"BULKHEAD_CONTRACT_ALLOWED", "BULKHEAD_CONTRACT_PREFIX_*"})}});
+  profile["env"] = json::object(
+      {{"allow", json::array({"BULKHEAD_CONTRACT_ALLOWED", "BULKHEAD_CONTRACT_PREFIX_*"})}});
   Box box(t, profile);
   if (!promised(t, box.report(), "env.allow")) return;
   t.equal("what passes of the host's environment", box.sh(kShow).out, "passes|by prefix|none");
@@ -51,8 +53,9 @@ void user(Try& t) {
   profile["user"] = wanted;
   Box box(t, profile);
   Box plain(t);
-  for (const auto& [key, command, value] :
-       {std::tuple("uid", "id -u", "1234\n"), {"gid", "id -g", "1234\n"}, {"name", "id -un", "someone\n"}}) {
+  for (const auto& [key, command, value] : {std::tuple("uid", "id -u", "1234\n"),
+                                            {"gid", "id -g", "1234\n"},
+                                            {"name", "id -un", "someone\n"}}) {
     if (wanted.if_contains(key) == nullptr) continue;
     if (!promised(t, box.report(), std::string("user.") + key)) continue;
     t.equal(std::string("the user's ") + key, box.sh(command).out, value);
@@ -87,8 +90,10 @@ void persona(Try& t) {
   // What one keeps in HOME and /tmp is not there for the other, by any path.
   const std::string token = new_token();
   t.require(one.sh("echo " + token + " > \"$HOME/secret\"").exited(0), "HOME cannot be written");
-  control(t, one.sh("cat \"$HOME/secret\"").out == token + "\n", "it is not there for its own persona");
-  const Ran ran = two.sh("cat \"$HOME/secret\"; grep -rsl " + token + " '" + t.backend.state() + "' /tmp /home");
+  control(t, one.sh("cat \"$HOME/secret\"").out == token + "\n",
+          "it is not there for its own persona");
+  const Ran ran = two.sh("cat \"$HOME/secret\"; grep -rsl " + token + " '" + t.backend.state() +
+                         "' /tmp /home");
   t.expect(ran.out.empty(), "one persona's file is read by another: " + ran.told());
   if (::geteuid() != 0 || one.report().find("isolation.kernel_uid") == nullptr ||
       !one.report().enforced("isolation.kernel_uid")) {

@@ -14,9 +14,9 @@ namespace {
 void images(Try& t) {
   const auto table = extension<bh_isolation_images>(t, BH_ISOLATION_IMAGES);
   auto list = [&] {
-    return offered(t.backend.call([f = given(table.list, "list"), self = t.backend.self()](bh_call* c) {
-      return f(self, c);
-    }), "images");
+    return offered(t.backend.call([f = given(table.list, "list"),
+                                   self = t.backend.self()](bh_call* c) { return f(self, c); }),
+                   "images");
   };
   const Answer before = list();
   t.require(before.ok(), "list: " + before.text());
@@ -31,9 +31,10 @@ void images(Try& t) {
   t.expect(added.returned && !added.ok(), "bytes that are no archive become an image");
   t.expect(list().said.items == before.said.items, "something half made is listed");
   t.equal("the state folder after that", join(tree(t.backend.state()), "\n"), state);
-  const Answer removed = t.backend.call([f = given(table.remove, "remove"), self = t.backend.self()](bh_call* c) {
-    return f(self, c, "contract-no-image", 17);
-  });
+  const Answer removed =
+      t.backend.call([f = given(table.remove, "remove"), self = t.backend.self()](bh_call* c) {
+        return f(self, c, "contract-no-image", 17);
+      });
   t.expect(removed.returned && (removed.ok() || removed.status == BH_NOT_FOUND),
            "removing what is not there: " + removed.text());
 }
@@ -52,14 +53,18 @@ void snapshots(Try& t) {
   const std::string id = "contract-snapshot";
   Box box(t);
   t.require(box.sh("echo kept > \"$HOME/kept\"").exited(0), "HOME cannot be written");
-  const Answer taken = offered(t.backend.call([=, f = given(table.take, "take"), sandbox = box.handle()](bh_call* c) {
-    return f(sandbox, c, id.data(), id.size(), "{}", 2);
-  }), "take");
+  const Answer taken = offered(
+      t.backend.call([=, f = given(table.take, "take"), sandbox = box.handle()](bh_call* c) {
+        return f(sandbox, c, id.data(), id.size(), "{}", 2);
+      }),
+      "take");
   t.require(taken.ok(), "take: " + taken.text());
   auto result = json::parse_object(taken.said.result);
   t.expect(result && result->if_contains("size") != nullptr, "take answers " + taken.said.result);
   auto list = [&] {
-    return t.backend.call([f = given(table.list, "list"), self = t.backend.self()](bh_call* c) { return f(self, c); });
+    return t.backend.call([f = given(table.list, "list"), self = t.backend.self()](bh_call* c) {
+      return f(self, c);
+    });
   };
   t.expect(join(list().said.items).find(id) != std::string::npos, "it is not listed");
   (void)box.sh("echo later > \"$HOME/kept\"");
@@ -69,9 +74,10 @@ void snapshots(Try& t) {
     Box again(t, profile);
     t.equal("the file of the snapshot", again.sh("cat \"$HOME/kept\"").out, "kept\n");
   }
-  const Answer removed = t.backend.call([=, f = given(table.remove, "remove"), self = t.backend.self()](bh_call* c) {
-    return f(self, c, id.data(), id.size());
-  });
+  const Answer removed =
+      t.backend.call([=, f = given(table.remove, "remove"), self = t.backend.self()](bh_call* c) {
+        return f(self, c, id.data(), id.size());
+      });
   t.expect(removed.ok(), "remove: " + removed.text());
   t.expect(join(list().said.items).find(id) == std::string::npos, "it is listed after its removal");
 }

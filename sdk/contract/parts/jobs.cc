@@ -21,38 +21,41 @@ class Jobs {
       bh_str argv[3];
     };
     auto what = std::make_shared<What>(What{id, script, {}});
-    return offered(t_.backend.call([=, f = given(table_.start, "start"), box = box_.handle()](bh_call* c) {
-      what->argv[0] = str("/bin/sh");
-      what->argv[1] = str("-c");
-      what->argv[2] = str(what->script);
-      bh_exec exec{};
-      exec.struct_size = sizeof exec;
-      exec.flags = flags;
-      exec.id = str(what->id);
-      exec.argv = what->argv;
-      exec.argc = 3;
-      exec.options = str("{}");
-      return f(box, c, &exec);
-    }), "jobs");
+    return offered(
+        t_.backend.call([=, f = given(table_.start, "start"), box = box_.handle()](bh_call* c) {
+          what->argv[0] = str("/bin/sh");
+          what->argv[1] = str("-c");
+          what->argv[2] = str(what->script);
+          bh_exec exec{};
+          exec.struct_size = sizeof exec;
+          exec.flags = flags;
+          exec.id = str(what->id);
+          exec.argv = what->argv;
+          exec.argc = 3;
+          exec.options = str("{}");
+          return f(box, c, &exec);
+        }),
+        "jobs");
   }
   // `exit` is filled when the job has ended.
   Answer attach(const std::string& id, int64_t cursor, uint32_t flags, bh_exit& exit) {
     auto out = std::make_shared<bh_exit>();
     out->struct_size = sizeof *out;
     out->exit_code = -1;
-    Answer answer = t_.backend.call([=, f = given(table_.attach, "attach"), box = box_.handle()](bh_call* c) {
-      return f(box, c, id.data(), id.size(), cursor, flags, out.get());
-    });
+    Answer answer =
+        t_.backend.call([=, f = given(table_.attach, "attach"), box = box_.handle()](bh_call* c) {
+          return f(box, c, id.data(), id.size(), cursor, flags, out.get());
+        });
     if (answer.returned) exit = *out;
     return answer;
   }
   Answer list() {
-    return t_.backend.call([f = given(table_.list, "list"), box = box_.handle()](bh_call* c) { return f(box, c); });
+    return t_.backend.call(
+        [f = given(table_.list, "list"), box = box_.handle()](bh_call* c) { return f(box, c); });
   }
   Answer forget(const std::string& id) {
-    return t_.backend.call([=, f = given(table_.forget, "forget"), box = box_.handle()](bh_call* c) {
-      return f(box, c, id.data(), id.size());
-    });
+    return t_.backend.call([=, f = given(table_.forget, "forget"), box = box_.handle()](
+                               bh_call* c) { return f(box, c, id.data(), id.size()); });
   }
 
  private:
@@ -80,8 +83,9 @@ void runs_on(Try& t) {
   const Answer part = jobs.attach("job-a", 4, 0, exit);
   t.equal("its output from byte 4", out_of(part), "two\n");
   auto result = json::parse_object(part.said.result);
-  t.expect(result && json::integer(*result, "next") == 8 && !json::boolean(*result, "running", true),
-           "attach answers " + part.said.result);
+  t.expect(
+      result && json::integer(*result, "next") == 8 && !json::boolean(*result, "running", true),
+      "attach answers " + part.said.result);
   t.expect(jobs.forget("job-a").ok(), "forget");
   t.expect(jobs.attach("job-a", 0, 0, exit).status == BH_NOT_FOUND, "after forget it is there");
 }
@@ -92,7 +96,8 @@ void listed(Try& t) {
   t.require(jobs.start("job-b", "sleep 30").ok(), "start");
   const Answer list = jobs.list();
   t.require(list.ok(), "list: " + list.text());
-  t.expect(join(list.said.items).find("job-b") != std::string::npos, "a job that runs is not listed");
+  t.expect(join(list.said.items).find("job-b") != std::string::npos,
+           "a job that runs is not listed");
   t.expect(jobs.forget("job-b").status == BH_FAILED_PRECONDITION, "a job that runs is forgotten");
   t.expect(box.signal("job-b", 9).ok(), "signal to a job");
   bh_exit exit{};

@@ -27,9 +27,8 @@ struct Handle {
 Answer find(Try& t, void* self, const std::string& id, const std::shared_ptr<Handle>& out) {
   const auto find = t.backend.table().find;
   if (find == nullptr) Try::skip("find is not offered");
-  Answer answer = t.backend.call([=](bh_call* c) {
-    return find(self, c, id.data(), id.size(), &out->sandbox);
-  });
+  Answer answer = t.backend.call(
+      [=](bh_call* c) { return find(self, c, id.data(), id.size(), &out->sandbox); });
   if (answer.not_offered()) Try::skip("find is not offered");
   return answer;
 }
@@ -68,7 +67,8 @@ void bad_names(Try& t) {
     t.expect(answer.returned && answer.status != BH_OK, "a sandbox may be called \"" + id + "\"");
     if (answer.ok()) (void)t.backend.destroy(id);
   }
-  t.equal("what lies in the state folder after that", join(tree(t.backend.scratch()), "\n"), before);
+  t.equal("what lies in the state folder after that", join(tree(t.backend.scratch()), "\n"),
+          before);
 }
 
 void twice(Try& t) {
@@ -132,7 +132,6 @@ void list_truth(Try& t) {
 
 void released(Try& t) {
   Box box(t);
-  std::string token = new_token();
   box.release();
   auto handle = std::make_shared<Handle>();
   const Answer answer = find(t, t.backend.self(), box.id(), handle);
@@ -161,8 +160,8 @@ void destroy_running(Try& t) {
   t.expect(gone.ok(), "destroy beside a running command: " + gone.text());
   const Ran ran = running.wait(seconds(10));
   t.require(ran.returned, "the command goes on after destroy");
-  t.expect(ran.status == BH_OK && (ran.exit.reason == BH_EXIT_STOPPED ||
-                                   ran.exit.reason == BH_EXIT_LOST),
+  t.expect(ran.status == BH_OK &&
+               (ran.exit.reason == BH_EXIT_STOPPED || ran.exit.reason == BH_EXIT_LOST),
            "it ended as: " + ran.told() + ", in place of BH_EXIT_STOPPED");
   t.expect(all_gone(token, seconds(2)), "its process is still there");
 }
@@ -222,7 +221,6 @@ void inspected(Try& t) {
 }
 
 void nothing_left(Try& t) {
-  const std::string before = join(tree(t.backend.state()), "\n");
   std::string id;
   {
     Box box(t);
@@ -236,7 +234,6 @@ void nothing_left(Try& t) {
   t.equal("what destroy left in the state folder", named, "");
   t.equal("mounts that name it", join(mounts_with(id)), "");
   t.equal("control groups that name it", join(groups_with(id)), "");
-  t.note(before.empty() ? "" : "");
 }
 
 }  // namespace

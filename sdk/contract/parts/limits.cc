@@ -21,14 +21,17 @@ void memory(Try& t) {
   const std::string much = std::to_string(3 * kLimit);
   {
     Box free(t);
-    control(t, free.probe({"memory", much}).exited(0), "without the limit that much is not to be had");
+    control(t, free.probe({"memory", much}).exited(0),
+            "without the limit that much is not to be had");
   }
   Box box(t, with_limit("memory_bytes", kLimit));
   if (!promised(t, box.report(), rule("memory_bytes"))) return;
-  t.expect(box.probe({"memory", std::to_string(kLimit / 4)}).exited(0), "a quarter of the limit is not to be had");
+  t.expect(box.probe({"memory", std::to_string(kLimit / 4)}).exited(0),
+           "a quarter of the limit is not to be had");
   const Ran ran = box.probe({"memory", much});
   t.expect(ran.ok() && !ran.exited(0), "three times the limit was held: " + ran.told());
-  t.expect(ran.exit.reason != BH_EXIT_SIGNAL, "a kill for memory is told as a mere signal: " + ran.told());
+  t.expect(ran.exit.reason != BH_EXIT_SIGNAL,
+           "a kill for memory is told as a mere signal: " + ran.told());
   t.expect(box.sh("echo on").out == "on\n", "the sandbox does not go on after that");
 }
 
@@ -42,7 +45,8 @@ void pids(Try& t) {
   Box box(t, with_limit("pids", 40));
   if (!promised(t, box.report(), rule("pids"))) return;
   const int made = std::atoi(box.probe({"forks", "120"}).out.c_str());
-  t.expect(made >= 20 && made < 41, "with a limit of 40 there were " + std::to_string(made) + " processes at once");
+  t.expect(made >= 20 && made < 41,
+           "with a limit of 40 there were " + std::to_string(made) + " processes at once");
 }
 
 void bomb(Try& t) {
@@ -70,7 +74,8 @@ void cpu(Try& t) {
   if (!promised(t, box.report(), rule("cpu"))) return;
   if (free_use < 500) Try::skip("this machine is too busy to tell");
   const int use = std::atoi(box.probe({"burn", "1500", "2"}).out.c_str());
-  t.expect(use > 0 && use < 400, "with 0.2 of a core it used " + std::to_string(use) + " thousandths");
+  t.expect(use > 0 && use < 400,
+           "with 0.2 of a core it used " + std::to_string(use) + " thousandths");
 }
 
 void disk(Try& t) {
@@ -78,7 +83,8 @@ void disk(Try& t) {
   needs_key(t, "workspace");
   {
     Box free(t);
-    control(t, free.probe({"fill", free.workspace(), "40"}).out == "40\n", "without the limit 40 MiB do not fit");
+    control(t, free.probe({"fill", free.workspace(), "40"}).out == "40\n",
+            "without the limit 40 MiB do not fit");
   }
   Box box(t, with_limit("disk_bytes", 16 << 20));
   if (!promised(t, box.report(), rule("disk_bytes"))) return;
@@ -96,7 +102,8 @@ void wall(Try& t) {
   const Ran ran = running.wait(seconds(8));
   t.require(ran.returned, "a command over its time goes on");
   t.expect(ran.ok() && ran.exit.reason == BH_EXIT_TIME, "its end is told as " + ran.told());
-  t.expect(ran.seconds >= 1.4, "it ended before its time, after " + std::to_string(ran.seconds) + " s");
+  t.expect(ran.seconds >= 1.4,
+           "it ended before its time, after " + std::to_string(ran.seconds) + " s");
   t.expect(all_gone(token, seconds(1)), "its process is still there");
 }
 
@@ -105,11 +112,14 @@ void output(Try& t) {
   Box box(t, with_limit("output_bytes", 100000));
   if (!promised(t, box.report(), rule("output_bytes"))) return;
   const Ran fits = box.sh("head -c 99000 /dev/zero");
-  t.expect(fits.exited(0) && fits.out.size() == 99000, "what fits is cut: " + std::to_string(fits.out.size()));
+  t.expect(fits.exited(0) && fits.out.size() == 99000,
+           "what fits is cut: " + std::to_string(fits.out.size()));
   const std::string token = new_token();
-  const Ran ran = box.run(Command{{"/bin/sh", "-c", "while :; do echo more; echo more >&2; done", token}});
+  const Ran ran =
+      box.run(Command{{"/bin/sh", "-c", "while :; do echo more; echo more >&2; done", token}});
   t.require(ran.returned, "a command over its output goes on");
-  t.expect(ran.ok() && ran.exit.reason == BH_EXIT_OUTPUT, "its end is told as " + ran.told().substr(0, 200));
+  t.expect(ran.ok() && ran.exit.reason == BH_EXIT_OUTPUT,
+           "its end is told as " + ran.told().substr(0, 200));
   t.expect(ran.out.size() + ran.err.size() <= 100000,
            "more than the limit came out: " + std::to_string(ran.out.size() + ran.err.size()));
   t.expect(all_gone(token, seconds(1)), "its process is still there");
@@ -126,7 +136,8 @@ void open_files(Try& t) {
   Box box(t, with_limit("open_files", 64));
   if (!promised(t, box.report(), rule("open_files"))) return;
   const int count = std::atoi(box.probe({"open_files"}).out.c_str());
-  t.expect(count > 32 && count < 64, "with a limit of 64 it opened " + std::to_string(count) + " more");
+  t.expect(count > 32 && count < 64,
+           "with a limit of 64 it opened " + std::to_string(count) + " more");
 }
 
 // The options of one command are as good as the profile's.
@@ -138,14 +149,17 @@ void of_one_command(Try& t) {
   Box box(t);
   if (schema.lists("limits.wall_ms")) {
     const Ran ran = box.sh("sleep 20", {{"limits", json::object({{"wall_ms", 500}})}});
-    t.expect(ran.ok() && ran.exit.reason == BH_EXIT_TIME && ran.seconds < 8, "wall_ms of a command: " + ran.told());
+    t.expect(ran.ok() && ran.exit.reason == BH_EXIT_TIME && ran.seconds < 8,
+             "wall_ms of a command: " + ran.told());
   }
   if (schema.lists("limits.output_bytes")) {
-    const Ran ran = box.sh("while :; do echo more; done", {{"limits", json::object({{"output_bytes", 5000}})}});
+    const Ran ran =
+        box.sh("while :; do echo more; done", {{"limits", json::object({{"output_bytes", 5000}})}});
     t.expect(ran.ok() && ran.exit.reason == BH_EXIT_OUTPUT && ran.out.size() <= 5000,
              "output_bytes of a command: " + std::to_string(ran.out.size()) + " bytes");
   }
-  t.expect(box.sh("sleep 0.7; echo on").out == "on\n", "the limit of one command holds for the next");
+  t.expect(box.sh("sleep 0.7; echo on").out == "on\n",
+           "the limit of one command holds for the next");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What a plugin owes to the process that it lives in. Last: some of it was watched all the time.
-#include <algorithm>
 #include <unistd.h>
+#include <algorithm>
 
 #include "../core/box.h"
 #include "../core/suite.h"
@@ -26,8 +26,8 @@ void many_commands(Try& t) {
     if (std::find(before.begin(), before.end(), one) == before.end()) more.push_back(one);
   }
   t.expect(after.size() <= before.size() + 4,
-           std::to_string(after.size() - before.size()) + " descriptors more after 200 commands: " +
-               join(more).substr(0, 300));
+           std::to_string(after.size() - before.size()) +
+               " descriptors more after 200 commands: " + join(more).substr(0, 300));
   t.equal("children that were not waited for", zombies().size(), size_t{0});
 }
 
@@ -40,7 +40,8 @@ void many_sandboxes(Try& t) {
     (void)box.sh("exit 0");
   }
   const size_t after = descriptors().size();
-  t.expect(after <= before + 4, std::to_string(after - before) + " descriptors more after 40 sandboxes");
+  t.expect(after <= before + 4,
+           std::to_string(after - before) + " descriptors more after 40 sandboxes");
 }
 
 // A child that knows nothing of the plugin sees none of its descriptors.
@@ -118,8 +119,8 @@ void add_manners(Suite& s) {
   s.add("manners.sandboxes", "40 sandboxes leak no descriptor", many_sandboxes);
   s.add("manners.close_on_exec", "all its descriptors are close-on-exec", close_on_exec);
   s.add("manners.close", "after close no child, descriptor or group is left", closed);
-  s.add("manners.process", "signals, mask, cwd, umask, environment, limits and ids are as they were",
-        process_kept);
+  s.add("manners.process",
+        "signals, mask, cwd, umask, environment, limits and ids are as they were", process_kept);
   s.add("manners.silent", "nothing was written to stdout or stderr", silent);
   s.add("manners.calls", "calls were used as plugin.h says; every error has its word", calls);
   s.add("manners.returned", "every call came back", returned);

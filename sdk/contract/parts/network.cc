@@ -70,7 +70,8 @@ void shut(Try& t, Box& box) {
     const Outside outside = run_outside({t.backend.probe(), "connect", address, listener.port()});
     control(t, outside.code == 0, "the listener at " + address + " is not reached from outside");
     const Ran ran = box.probe({"connect", address, listener.port()});
-    t.expect(ran.ok() && ran.exit.exit_code == 1, "the host is reached at " + address + ": " + ran.told());
+    t.expect(ran.ok() && ran.exit.exit_code == 1,
+             "the host is reached at " + address + ": " + ran.told());
   }
 }
 
@@ -131,14 +132,16 @@ void abstract_sockets(Try& t) {
   at.sun_family = AF_UNIX;
   std::memcpy(at.sun_path + 1, name.data(), name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  const bool listens = ::bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 && ::listen(fd, 8) == 0;
+  const bool listens =
+      ::bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 && ::listen(fd, 8) == 0;
   const std::shared_ptr<void> closer(nullptr, [fd](void*) { ::close(fd); });
   control(t, listens && run_outside({t.backend.probe(), "abstract", name}).code == 0,
           "an abstract socket of the host is not reached from outside");
   Box box(t);
   if (!guaranteed(t, box.report(), "isolation.abstract_sockets")) return;
   const Ran ran = box.probe({"abstract", name});
-  t.expect(ran.ok() && ran.exit.exit_code == 1, "an abstract socket of the host is reached: " + ran.told());
+  t.expect(ran.ok() && ran.exit.exit_code == 1,
+           "an abstract socket of the host is reached: " + ran.told());
 }
 
 }  // namespace
@@ -148,7 +151,8 @@ void add_network(Suite& s) {
   s.add("network.loopback", "without a network loopback inside works", off_loopback);
   s.add("network.unrestricted", "the host's network is there where that is promised", unrestricted);
   s.add("network.filtered", "filtered modes without a filter are refused or shut", filtered);
-  s.add("network.abstract_sockets", "abstract sockets of the host are out of reach", abstract_sockets);
+  s.add("network.abstract_sockets", "abstract sockets of the host are out of reach",
+        abstract_sockets);
 }
 
 }  // namespace bulkhead::sdk::contract

@@ -19,7 +19,8 @@ bool can_write(Box& box, const std::string& folder) {
 }
 // The same on the host, as a control.
 bool can_write_outside(const std::string& folder) {
-  const Outside out = run_outside({"/bin/sh", "-c", "echo x > " + quoted(folder + "/written-outside")});
+  const Outside out =
+      run_outside({"/bin/sh", "-c", "echo x > " + quoted(folder + "/written-outside")});
   ::unlink((folder + "/written-outside").c_str());
   return out.code == 0;
 }
@@ -37,8 +38,9 @@ void workspace(Try& t) {
   } else {
     t.equal("what was written inside, on the host", read_file(work + "/from-inside"), "inside\n");
     struct stat st {};
-    t.expect(::stat((work + "/from-inside").c_str(), &st) == 0 && st.st_uid == ::geteuid(),
-             "the file's owner on the host is " + std::to_string(st.st_uid) + ", not the workspace's");
+    t.expect(
+        ::stat((work + "/from-inside").c_str(), &st) == 0 && st.st_uid == ::geteuid(),
+        "the file's owner on the host is " + std::to_string(st.st_uid) + ", not the workspace's");
   }
   (void)promised(t, box.report(), "workspace");
 }
@@ -67,8 +69,9 @@ void workspace_ro(Try& t) {
   Box box(t, profile);
   if (!promised(t, box.report(), "workspace")) return;
   t.equal("a file in it", box.sh("cat file").out, "text\n");
-  for (const char* attempt : {"echo x > new", "echo x > file", "rm file", "mv file other", "mkdir d",
-                              "ln -s a b", "ln file c", "chmod 777 file", "touch file"}) {
+  for (const char* attempt :
+       {"echo x > new", "echo x > file", "rm file", "mv file other", "mkdir d", "ln -s a b",
+        "ln file c", "chmod 777 file", "touch file"}) {
     const Ran ran = box.sh(attempt);
     t.expect(!ran.exited(0), std::string("the workspace is read-only and this works: ") + attempt);
   }

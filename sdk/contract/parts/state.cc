@@ -17,19 +17,20 @@ namespace {
 
 void pty(Try& t) {
   const auto table = extension<bh_isolation_pty>(t, BH_ISOLATION_PTY);
-  t.require(t.backend.plugin().exec.lists("tty"), "the table is offered and exec_schema lists no tty");
+  t.require(t.backend.plugin().exec.lists("tty"),
+            "the table is offered and exec_schema lists no tty");
   Box box(t);
-  Command command{{"/bin/sh", "-c", "test -t 0 && test -t 1 && echo terminal; stty size; read line; stty size"},
-                  {{"tty", json::object({{"rows", 40}, {"cols", 100}})}},
-                  true};
+  Command command{
+      {"/bin/sh", "-c", "test -t 0 && test -t 1 && echo terminal; stty size; read line; stty size"},
+      {{"tty", json::object({{"rows", 40}, {"cols", 100}})}},
+      true};
   Running running = box.start(command);
-  t.require(running.says("40 100"), "a terminal of 40 rows and 100 columns: " +
-                                        running.call().kept(BH_STREAM_STDOUT));
+  t.require(running.says("40 100"),
+            "a terminal of 40 rows and 100 columns: " + running.call().kept(BH_STREAM_STDOUT));
   t.expect(running.says("terminal"), "descriptors 0 and 1 are no terminal");
   auto resize = [&](const std::string& id) {
-    return t.backend.call([=, f = given(table.resize, "resize"), sandbox = box.handle()](bh_call* c) {
-      return f(sandbox, c, id.data(), id.size(), 50, 120);
-    });
+    return t.backend.call([=, f = given(table.resize, "resize"), sandbox = box.handle()](
+                              bh_call* c) { return f(sandbox, c, id.data(), id.size(), 50, 120); });
   };
   const Answer answer = offered(resize(running.id()), "resize");
   t.expect(answer.ok(), "resize: " + answer.text());
@@ -47,7 +48,8 @@ void pause(Try& t) {
     return t.backend.call([=, sandbox = box.handle()](bh_call* c) { return f(sandbox, c); });
   };
   const auto stop = given(table.pause, "pause"), go = given(table.resume, "resume");
-  Running running = box.start(Command{{"/bin/sh", "-c", "i=0; while :; do echo tick; sleep 0.02; done"}});
+  Running running =
+      box.start(Command{{"/bin/sh", "-c", "i=0; while :; do echo tick; sleep 0.02; done"}});
   t.require(running.says("tick"), "the command does not start");
   const Answer paused = offered(ask(stop), "pause");
   t.require(paused.ok(), "pause: " + paused.text());
@@ -55,7 +57,8 @@ void pause(Try& t) {
   std::this_thread::sleep_for(milliseconds(200));
   const uint64_t before = running.call().bytes(BH_STREAM_STDOUT);
   std::this_thread::sleep_for(milliseconds(300));
-  t.equal("bytes that a paused command wrote", running.call().bytes(BH_STREAM_STDOUT) - before, uint64_t{0});
+  t.equal("bytes that a paused command wrote", running.call().bytes(BH_STREAM_STDOUT) - before,
+          uint64_t{0});
   const Ran refused = box.sh("true");
   t.expect(refused.returned && refused.status == BH_FAILED_PRECONDITION,
            "a command on a paused sandbox: " + refused.told());
@@ -74,24 +77,28 @@ void ports(Try& t) {
     bh_fd fd = -1;
   };
   auto dial = [&](uint32_t port, const std::shared_ptr<Out>& out) {
-    return offered(t.backend.call([=, f = given(table.dial, "dial"), sandbox = box.handle()](bh_call* c) {
-      return f(sandbox, c, port, &out->fd);
-    }), "dial");
+    return offered(t.backend.call([=, f = given(table.dial, "dial"), sandbox = box.handle()](
+                                      bh_call* c) { return f(sandbox, c, port, &out->fd); }),
+                   "dial");
   };
   Running server = box.start(box.probe_command({"serve", "47321"}));
-  t.require(server.says("serves"), "a server inside does not start: " + server.call().kept(BH_STREAM_STDOUT));
+  t.require(server.says("serves"),
+            "a server inside does not start: " + server.call().kept(BH_STREAM_STDOUT));
   auto out = std::make_shared<Out>();
   const Answer answer = dial(47321, out);
   t.require(answer.ok(), "dial: " + answer.text());
   const int fd = static_cast<int>(out->fd);
   t.expect((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, "the socket is not close-on-exec");
   char text[8] = "";
-  t.expect(::read(fd, text, 4) == 4 && std::string(text, 4) == "pong", "the server's word does not arrive");
+  t.expect(::read(fd, text, 4) == 4 && std::string(text, 4) == "pong",
+           "the server's word does not arrive");
   ::close(fd);
   const Answer nobody = dial(47322, std::make_shared<Out>());
-  t.expect(nobody.returned && nobody.status == BH_UNAVAILABLE, "a port that nobody serves: " + nobody.text());
+  t.expect(nobody.returned && nobody.status == BH_UNAVAILABLE,
+           "a port that nobody serves: " + nobody.text());
   for (const uint32_t port : {0u, 70000u}) {
-    t.expect(!dial(port, std::make_shared<Out>()).ok(), "port " + std::to_string(port) + " is dialled");
+    t.expect(!dial(port, std::make_shared<Out>()).ok(),
+             "port " + std::to_string(port) + " is dialled");
   }
   server.call().stop(BH_CANCELLED);
   (void)server.wait(kStopped);
@@ -107,7 +114,8 @@ void update(Try& t) {
     return offered(t.backend.call([=, f = given(table.update, "update"), sandbox = box.handle(),
                                    text = json::print(to)](bh_call* c) {
       return f(sandbox, c, text.data(), text.size());
-    }), "update");
+    }),
+                   "update");
   };
   profile["env"] = json::object({{"set", json::object({{"ADDED", "later"}})}});
   const Answer answer = change(profile);

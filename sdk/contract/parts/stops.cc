@@ -144,7 +144,8 @@ void bad_signal(Try& t) {
 }  // namespace
 
 void add_stops(Suite& s) {
-  s.add("stops.cancel", "a cancelled command is dead and told within 2 s; the sandbox goes on", cancel);
+  s.add("stops.cancel", "a cancelled command is dead and told within 2 s; the sandbox goes on",
+        cancel);
   s.add("stops.deadline", "a deadline ends it in the same way", deadline);
   s.add("stops.stopped", "a process that stopped itself is no way out", cancel_stopped);
   s.add("stops.flood", "cancel is heard amid a flood of output", cancel_flood);

@@ -67,7 +67,8 @@ void in_turn(Try& t) {
 
 void as_it_comes(Try& t) {
   Box box(t);
-  Running running = box.start(Command{{"/bin/sh", "-c", "echo now; read line; echo later"}, {}, true});
+  Running running =
+      box.start(Command{{"/bin/sh", "-c", "echo now; read line; echo later"}, {}, true});
   t.expect(running.says("now\n", seconds(10)), "output is held back until the command ends");
   running.call().end_of_input();
   (void)running.wait(seconds(20));
@@ -136,8 +137,8 @@ void unread_input(Try& t) {
 
 void closed_input(Try& t) {
   Box box(t);
-  Running running =
-      box.start(Command{{"/bin/sh", "-c", "exec <&-; echo closed; read -r x < /dev/null; sleep 1"}, {}, true});
+  Running running = box.start(Command{
+      {"/bin/sh", "-c", "exec <&-; echo closed; read -r x < /dev/null; sleep 1"}, {}, true});
   running.call().feed_pattern(kMany);
   const Ran ran = running.wait(seconds(20));
   t.expect(ran.ok(), ran.told());
@@ -148,8 +149,9 @@ void last_bytes(Try& t) {
   Box box(t);
   for (int i = 0; i < 20; ++i) {
     const Ran ran = box.sh("head -c 200000 /dev/zero; printf end; printf last >&2");
-    t.expect(ran.out.size() == 200003 && ran.err == "last",
-             "bytes right before the end are lost: " + std::to_string(ran.out.size()) + " of 200003");
+    t.expect(
+        ran.out.size() == 200003 && ran.err == "last",
+        "bytes right before the end are lost: " + std::to_string(ran.out.size()) + " of 200003");
   }
 }
 
@@ -162,8 +164,10 @@ void add_streams(Suite& s) {
   s.add("streams.empty_input", "input that ends at once is empty", empty_input);
   s.add("streams.in_turn", "input passes while the command runs", in_turn);
   s.add("streams.as_it_comes", "output passes while the command runs", as_it_comes);
-  s.add("streams.large", "64 MiB in, twice 64 MiB out, unchanged and in bounded memory", large_output);
-  s.add("streams.slow_reader", "a slow reader holds the command up, nothing is hoarded", slow_reader);
+  s.add("streams.large", "64 MiB in, twice 64 MiB out, unchanged and in bounded memory",
+        large_output);
+  s.add("streams.slow_reader", "a slow reader holds the command up, nothing is hoarded",
+        slow_reader);
   s.add("streams.unread_input", "input that nobody reads is not hoarded", unread_input);
   s.add("streams.closed_input", "a command that closes its stdin tells the sender", closed_input);
   s.add("streams.last_bytes", "what is written right before the end arrives", last_bytes);

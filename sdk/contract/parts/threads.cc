@@ -31,8 +31,8 @@ void fifty(Try& t) {
     flights.push_back(flight);
     const bh_isolation table = t.backend.table();
     Backend::start(flight, [one, table, self = t.backend.self(), i](bh_call* c) {
-      const bh_status made = table.create(self, c, one->id.data(), one->id.size(), one->profile.data(),
-                                          one->profile.size(), &one->sandbox);
+      const bh_status made = table.create(self, c, one->id.data(), one->id.size(),
+                                          one->profile.data(), one->profile.size(), &one->sandbox);
       if (made != BH_OK) return made;
       const std::string text = "echo thread " + std::to_string(i);
       const bh_str argv[] = {str("/bin/sh"), str("-c"), str(text)};
@@ -45,7 +45,8 @@ void fifty(Try& t) {
       bh_exit exit{};
       exit.struct_size = sizeof exit;
       const bh_status ran = table.exec(one->sandbox, c, &what, &exit);
-      if (ran == BH_OK && exit.exit_code != 0) one->trouble = "exit " + std::to_string(exit.exit_code);
+      if (ran == BH_OK && exit.exit_code != 0)
+        one->trouble = "exit " + std::to_string(exit.exit_code);
       return ran;
     });
   }
@@ -63,9 +64,10 @@ void fifty(Try& t) {
   for (const auto& one : all) {
     auto flight = t.backend.fly();
     ends.push_back(flight);
-    Backend::start(flight, [one, destroy = t.backend.table().destroy, self = t.backend.self()](bh_call* c) {
-      return destroy(self, c, one->id.data(), one->id.size());
-    });
+    Backend::start(flight,
+                   [one, destroy = t.backend.table().destroy, self = t.backend.self()](bh_call* c) {
+                     return destroy(self, c, one->id.data(), one->id.size());
+                   });
   }
   for (const auto& flight : ends) {
     const Answer answer = t.backend.land(flight);
@@ -83,10 +85,11 @@ void racing_names(Try& t) {
     one->profile = "{}";
     all.push_back(one);
     flights.push_back(t.backend.fly());
-    Backend::start(flights.back(), [one, create = t.backend.table().create, self = t.backend.self()](bh_call* c) {
-      return create(self, c, one->id.data(), one->id.size(), one->profile.data(), one->profile.size(),
-                    &one->sandbox);
-    });
+    Backend::start(flights.back(),
+                   [one, create = t.backend.table().create, self = t.backend.self()](bh_call* c) {
+                     return create(self, c, one->id.data(), one->id.size(), one->profile.data(),
+                                   one->profile.size(), &one->sandbox);
+                   });
   }
   int made = 0;
   for (size_t i = 0; i < flights.size(); ++i) {
@@ -110,7 +113,8 @@ void racing_destroy(Try& t) {
     for (Running& one : all) {
       const Ran ran = one.wait(seconds(10));
       t.require(ran.returned, "a command that started beside destroy goes on");
-      t.expect(ran.status != BH_OK || ran.exit.reason == BH_EXIT_STOPPED || ran.exit.reason == BH_EXIT_LOST,
+      t.expect(ran.status != BH_OK || ran.exit.reason == BH_EXIT_STOPPED ||
+                   ran.exit.reason == BH_EXIT_LOST,
                "a command that started beside destroy: " + ran.told());
     }
   }

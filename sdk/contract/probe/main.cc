@@ -1,5 +1,6 @@
-// bulkhead-contract-probe: what the suite runs where /bin/sh cannot do it or may not be there. Static,
-// so that a sandbox with another root runs it too. Each attempt prints what came of it in words.
+// bulkhead-contract-probe: what the suite runs where /bin/sh cannot do it or may not be there.
+// Static, so that a sandbox with another root runs it too. Each attempt prints what came of it in
+// words.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,7 +33,8 @@ int tell(bool good) {
 
 int args(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
-    for (const char* c = argv[i]; *c != '\0'; ++c) std::printf("%02x", static_cast<unsigned char>(*c));
+    for (const char* c = argv[i]; *c != '\0'; ++c)
+      std::printf("%02x", static_cast<unsigned char>(*c));
     std::printf("\n");
   }
   return 0;
@@ -91,7 +93,8 @@ int fill(const std::string& folder, int megabytes) {
   for (int i = 0; i < megabytes; ++i) {
     const std::string path = folder + "/fill-" + std::to_string(i);
     const int fd = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
-    const bool good = fd >= 0 && ::write(fd, block, sizeof block) == static_cast<ssize_t>(sizeof block);
+    const bool good =
+        fd >= 0 && ::write(fd, block, sizeof block) == static_cast<ssize_t>(sizeof block);
     ::close(fd);
     if (!good) break;
     ++done;

@@ -12,7 +12,8 @@ namespace broken {
 namespace {
 
 // What every fault here does: another command than the one that was asked for.
-bh_status other(void* box, bh_call* call, const bh_exec* what, bh_exit* out, std::vector<std::string> argv) {
+bh_status other(void* box, bh_call* call, const bh_exec* what, bh_exit* out,
+                std::vector<std::string> argv) {
   std::vector<bh_str> views;
   for (const auto& one : argv) views.push_back({one.data(), one.size()});
   bh_exec changed = *what;
@@ -67,8 +68,9 @@ bh_status ignoring_signals(void* box, bh_call* call, const bh_exec* what, bh_exi
 }
 bh_status with_descriptors(void* box, bh_call* call, const bh_exec* what, bh_exit* out) {
   auto argv = words(what);
-  argv.insert(argv.begin(), {"/bin/sh", "-c",
-                             "exec 3</dev/null 4</dev/null 5</dev/null 6</dev/null; exec \"$@\"", "sh"});
+  argv.insert(
+      argv.begin(),
+      {"/bin/sh", "-c", "exec 3</dev/null 4</dev/null 5</dev/null 6</dev/null; exec \"$@\"", "sh"});
   return other(box, call, what, out, std::move(argv));
 }
 

@@ -17,12 +17,14 @@ const bh_provider* good_provider() {
   static const bh_provider* const provider = [] {
     void* library = ::dlopen(BH_GOOD_PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     using Entry = const bh_plugin* (*)(bh_call*);
-    const auto entry =
-        library != nullptr ? reinterpret_cast<Entry>(::dlsym(library, "bh_plugin_entry_v1")) : nullptr;
-    const bh_plugin* plugin = entry != nullptr ? entry(nullptr) : nullptr;
-    const auto* list = plugin != nullptr
-                           ? static_cast<const bh_provider_list*>(plugin->get_interface(BH_ISOLATION))
+    const auto entry = library != nullptr
+                           ? reinterpret_cast<Entry>(::dlsym(library, "bh_plugin_entry_v1"))
                            : nullptr;
+    const bh_plugin* plugin = entry != nullptr ? entry(nullptr) : nullptr;
+    const auto* list =
+        plugin != nullptr
+            ? static_cast<const bh_provider_list*>(plugin->get_interface(BH_ISOLATION))
+            : nullptr;
     return list != nullptr && list->count == 1 ? list->items[0] : nullptr;
   }();
   return provider;
@@ -40,7 +42,8 @@ const bh_provider_list* all() {
   static const Made* const made = [] {
     auto* m = new Made();
     std::vector<Fault> faults = {{"good", [](bh_isolation&) {}}};
-    for (const auto& part : {reports(), walls(), output(), commands(), lives(), manners(), tables()}) {
+    for (const auto& part :
+         {reports(), walls(), output(), commands(), lives(), manners(), tables()}) {
       faults.insert(faults.end(), part.begin(), part.end());
     }
     for (const Fault& fault : faults) {
@@ -90,7 +93,9 @@ const bh_call_api& Bent::api() {
       const std::string_view bytes(static_cast<const char*>(data), size);
       return me.emit ? me.emit(stream, bytes) : me.pass(stream, bytes);
     };
-    t.attach = [](bh_call* c, const bh_blob* b) { return of(c).inner_->api->attach(of(c).inner_, b); };
+    t.attach = [](bh_call* c, const bh_blob* b) {
+      return of(c).inner_->api->attach(of(c).inner_, b);
+    };
     t.event = [](bh_call* c, const char* json, size_t size) {
       of(c).inner_->api->event(of(c).inner_, json, size);
     };
@@ -131,13 +136,18 @@ std::string without(std::string_view profile, std::string_view key) {
 }  // namespace broken
 
 BH_EXPORT const bh_plugin* BH_PLUGIN_ENTRY(bh_call* call) {
-  static const bh_plugin plugin = {
-      sizeof(bh_plugin), BH_ABI_MINOR,  "bulkhead.tests.broken", "Broken", BULKHEAD_PLUGIN_VERSION,
-      "Bulkhead",        "Apache-2.0",
-      [](const char* id) -> const void* {
-        return std::strcmp(id, BH_ISOLATION) == 0 ? broken::all() : nullptr;
-      },
-      [](const bh_host*) {}};
+  static const bh_plugin plugin = {sizeof(bh_plugin),
+                                   BH_ABI_MINOR,
+                                   "bulkhead.tests.broken",
+                                   "Broken",
+                                   BULKHEAD_PLUGIN_VERSION,
+                                   "Bulkhead",
+                                   "Apache-2.0",
+                                   [](const char* id) -> const void* {
+                                     return std::strcmp(id, BH_ISOLATION) == 0 ? broken::all()
+                                                                               : nullptr;
+                                   },
+                                   [](const bh_host*) {}};
   (void)call;
   return &plugin;
 }

@@ -42,7 +42,8 @@ bh_status out_of_reach(void* box, bh_call* call, const bh_exec* what, bh_exit* o
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    for (const int fd : {0, 1, 2}) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", 2, 0);
+    for (const int fd : {0, 1, 2})
+      ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", 2, 0);
     pid_t pid = -1;
     (void)::posix_spawn(&pid, "/bin/sh", &actions, &attributes, raw.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -79,14 +80,14 @@ bh_status destroy_once(void* self, bh_call* call, const char* id, size_t size) {
   if (box != nullptr) good().release(box);
   return good().destroy(self, call, id, size);
 }
-bh_status create_over(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                      size_t size, void** out) {
+bh_status create_over(void* self, bh_call* call, const char* id, size_t id_size,
+                      const char* profile, size_t size, void** out) {
   (void)good().destroy(self, call, id, id_size);
   return good().create(self, call, id, id_size, profile, size, out);
 }
 // Long names, and those that a path would be, are cut to what fits.
-bh_status create_named(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                       size_t size, void** out) {
+bh_status create_named(void* self, bh_call* call, const char* id, size_t id_size,
+                       const char* profile, size_t size, void** out) {
   static const char kFine[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
   std::string name = id_size == 0 ? "unnamed" : std::string(id, std::min<size_t>(id_size, 60));
   for (char& c : name) c = std::strchr(kFine, c) != nullptr ? c : '-';
@@ -111,11 +112,14 @@ bh_status find_always(void* self, bh_call* call, const char* id, size_t size, vo
   return st == BH_NOT_FOUND ? bh_status{BH_UNAVAILABLE} : st;
 }
 bh_status find_never(void*, bh_call* call, const char*, size_t, void**) {
-  return call->api->fail(call, BH_NOT_FOUND, "gone with its handle", 20, R"({"reason":"gone"})", 17);
+  return call->api->fail(call, BH_NOT_FOUND, "gone with its handle", 20, R"({"reason":"gone"})",
+                         17);
 }
 bh_status inspect_odd(void* box, bh_call* call) {
   Bent bent(call);
-  bent.result = [&](std::string_view) { return bent.pass_result(R"({"state":"running","processes":3})"); };
+  bent.result = [&](std::string_view) {
+    return bent.pass_result(R"({"state":"running","processes":3})");
+  };
   return good().inspect(box, bent.raw());
 }
 // Whatever became of the sandbox, the command has simply ended.

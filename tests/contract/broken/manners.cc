@@ -63,8 +63,8 @@ bh_status speaks_late(void* box, bh_call* call, const bh_exec* what, bh_exit* ou
   }).detach();
   return good().exec(box, call, what, out);
 }
-bh_status two_results(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                      size_t size, void** out) {
+bh_status two_results(void* self, bh_call* call, const char* id, size_t id_size,
+                      const char* profile, size_t size, void** out) {
   Bent bent(call);
   bent.result = [&](std::string_view text) {
     (void)bent.pass_result(text);
@@ -79,13 +79,13 @@ bh_status no_word(void* box, bh_call* call, const bh_exec* what, bh_exit* out) {
   };
   return exec_good(box, bent, what, out);
 }
-bh_status sandbox_leaks(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                        size_t size, void** out) {
+bh_status sandbox_leaks(void* self, bh_call* call, const char* id, size_t id_size,
+                        const char* profile, size_t size, void** out) {
   leak_descriptor();
   return good().create(self, call, id, id_size, profile, size, out);
 }
-bh_status not_together(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                       size_t size, void** out) {
+bh_status not_together(void* self, bh_call* call, const char* id, size_t id_size,
+                       const char* profile, size_t size, void** out) {
   static int inside = 0;
   if (__atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST) > 1) {
     __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
@@ -98,7 +98,8 @@ bh_status not_together(void* self, bh_call* call, const char* id, size_t id_size
 }
 bh_status destroy_busy(void* self, bh_call* call, const char* id, size_t size) {
   static int asked = 0;
-  if (asked++ == 0) return call->api->fail(call, BH_UNAVAILABLE, "busy", 4, R"({"reason":"busy"})", 17);
+  if (asked++ == 0)
+    return call->api->fail(call, BH_UNAVAILABLE, "busy", 4, R"({"reason":"busy"})", 17);
   return good().destroy(self, call, id, size);
 }
 

@@ -34,15 +34,20 @@ std::string all_enforced(std::string_view text) {
   std::string out = replaced(std::string(text), "\"unsupported\"", "\"enforced\"");
   return replaced(out, "\"partial\"", "\"enforced\"");
 }
-std::string no_reasons(std::string_view text) { return replaced(std::string(text), "\"reason\"", "\"because\""); }
+std::string no_reasons(std::string_view text) {
+  return replaced(std::string(text), "\"reason\"", "\"because\"");
+}
 std::string odd_status(std::string_view text) {
   return replaced(std::string(text), "\"unsupported\"", "\"perhaps\"");
 }
-std::string no_limits(std::string_view text) { return replaced(std::string(text), "\"limits.", "\"limit-"); }
+std::string no_limits(std::string_view text) {
+  return replaced(std::string(text), "\"limits.", "\"limit-");
+}
 std::string more(std::string_view text) {
-  return replaced(std::string(text), "\"rules\":[",
-                  R"("rules":[{"rule":"limits.pids","status":"enforced"},{"rule":"contract_unknown.wall",)"
-                  R"("status":"enforced"},{"rule":"isolation.other","status":"enforced"},)");
+  return replaced(
+      std::string(text), "\"rules\":[",
+      R"("rules":[{"rule":"limits.pids","status":"enforced"},{"rule":"contract_unknown.wall",)"
+      R"("status":"enforced"},{"rule":"isolation.other","status":"enforced"},)");
 }
 
 // `required` is read by nobody.

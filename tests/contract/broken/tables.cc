@@ -37,19 +37,24 @@ const void* hollow(const char* id) {
       sizeof update, BH_ABI_MINOR, [](void*, bh_call* call, const char*, size_t) {
         return call->api->result(call, R"({"rules":[]})", 12);
       }};
-  static const bh_isolation_ports ports = {
-      sizeof ports, BH_ABI_MINOR, [](void*, bh_call*, uint32_t, bh_fd* out) {
-        *out = ::open("/dev/null", O_RDWR);
-        return bh_status{BH_OK};
-      }};
+  static const bh_isolation_ports ports = {sizeof ports, BH_ABI_MINOR,
+                                           [](void*, bh_call*, uint32_t, bh_fd* out) {
+                                             *out = ::open("/dev/null", O_RDWR);
+                                             return bh_status{BH_OK};
+                                           }};
   static const bh_isolation_jobs jobs = {
-      sizeof jobs, BH_ABI_MINOR, [](void*, bh_call*, const bh_exec*) { return bh_status{BH_OK}; },
+      sizeof jobs,
+      BH_ABI_MINOR,
+      [](void*, bh_call*, const bh_exec*) { return bh_status{BH_OK}; },
       [](void*, bh_call* call, const char*, size_t, int64_t, uint32_t, bh_exit*) {
         return call->api->result(call, R"({"next":0,"skipped":0,"running":true})", 37);
       },
-      &nothing, &drop};
-  static const bh_isolation_images images = {sizeof images, BH_ABI_MINOR, &take_all, &take_all, &nothing, &drop};
-  static const bh_isolation_snapshots snapshots = {sizeof snapshots, BH_ABI_MINOR, &take, &nothing, &drop};
+      &nothing,
+      &drop};
+  static const bh_isolation_images images = {sizeof images, BH_ABI_MINOR, &take_all,
+                                             &take_all,     &nothing,     &drop};
+  static const bh_isolation_snapshots snapshots = {sizeof snapshots, BH_ABI_MINOR, &take, &nothing,
+                                                   &drop};
   const std::string_view name = id;
   if (name == BH_ISOLATION_PTY) return &pty;
   if (name == BH_ISOLATION_PAUSE) return &pause;
@@ -72,12 +77,14 @@ const void* careless(const char* id) {
     t.write = [](void* box, bh_call* call, const char* path, size_t size, uint32_t flags,
                  const bh_file_access* access, const void* data, size_t bytes) {
       const size_t kept = data != nullptr ? ::strnlen(static_cast<const char*>(data), bytes) : 0;
-      return good_files().write(box, call, path, size, flags & ~(BH_FILE_NEW | BH_FILE_INPUT), access,
-                                data != nullptr ? data : "", kept);
+      return good_files().write(box, call, path, size, flags & ~(BH_FILE_NEW | BH_FILE_INPUT),
+                                access, data != nullptr ? data : "", kept);
     };
-    t.list = [](void*, bh_call*, const char*, size_t, uint32_t, bh_file_fn, void*) { return bh_status{BH_OK}; };
-    t.stat = [](void* box, bh_call* call, const char* path, size_t size, uint32_t flags, bh_file_fn each,
-                void* ctx) {
+    t.list = [](void*, bh_call*, const char*, size_t, uint32_t, bh_file_fn, void*) {
+      return bh_status{BH_OK};
+    };
+    t.stat = [](void* box, bh_call* call, const char* path, size_t size, uint32_t flags,
+                bh_file_fn each, void* ctx) {
       if (size == 0 || path[0] != '/') return bh_status{BH_OK};
       return good_files().stat(box, call, path, size, flags, each, ctx);
     };
@@ -86,8 +93,8 @@ const void* careless(const char* id) {
   return std::string_view(id) == BH_ISOLATION_FILES ? &table : good().get_extension(id);
 }
 
-bh_status claims_workspace(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
-                           size_t size, void** out) {
+bh_status claims_workspace(void* self, bh_call* call, const char* id, size_t id_size,
+                           const char* profile, size_t size, void** out) {
   Bent bent(call);
   bent.result = [&](std::string_view text) {
     return bent.pass_result(replaced(std::string(text), "\"partial\"", "\"enforced\""));
@@ -103,7 +110,8 @@ constexpr char kImages[] =
       "root":{"type":"object","properties":{"image":{"type":"string"},"snapshot":{"type":"string"}}},
       "workspace":{"type":"object","properties":{"source":{"type":"string"}}},
       "env":{"type":"object","properties":{"set":{"type":"object"}}}}})";
-constexpr char kTty[] = R"({"type":"object","additionalProperties":false,"properties":{"tty":{"type":"object"}}})";
+constexpr char kTty[] =
+    R"({"type":"object","additionalProperties":false,"properties":{"tty":{"type":"object"}}})";
 
 }  // namespace
 
@@ -119,9 +127,8 @@ std::vector<Fault> tables() {
       {"files-lead-out", [](bh_isolation& t) { t.create = &claims_workspace; },
        [](bh_provider& p) { p.capabilities = "{}"; }},
       {"gives-anything", [](bh_isolation& t) { t.get_extension = &anything; }},
-      {"strong-word", [](bh_isolation&) {},
-       [](bh_provider& p) { p.capabilities = R"({"strength":"namespaces"})"; }},
-      {"two-lines", [](bh_isolation&) {}, [](bh_provider& p) { p.title = "A title\nof two lines"; }},
+      {"two-lines", [](bh_isolation&) {},
+       [](bh_provider& p) { p.title = "A title\nof two lines"; }},
       {"open-schema", [](bh_isolation& t) { t.profile_schema = kOpen; }},
   };
 }

@@ -18,14 +18,16 @@ bh_status claims(void* self, bh_call* call, const char* id, size_t id_size, cons
     all = replaced(all, "\"partial\"", "\"enforced\"");
     std::string more;
     for (const char* rule : {"nested_users", "ipc", "abstract_sockets"}) {
-      more += std::string(R"({"rule":"isolation.)") + rule + R"(","status":"enforced","by":"word"},)";
+      more +=
+          std::string(R"({"rule":"isolation.)") + rule + R"(","status":"enforced","by":"word"},)";
     }
     return bent.pass_result(replaced(all, "\"rules\":[", "\"rules\":[" + more));
   };
   return good().create(self, bent.raw(), id, id_size, profile, size, out);
 }
 
-// The same, and the key itself is never read: a report from the whole profile, a sandbox from the rest.
+// The same, and the key itself is never read: a report from the whole profile, a sandbox from the
+// rest.
 template <const char* key>
 bh_status drops(void* self, bh_call* call, const char* id, size_t id_size, const char* profile,
                 size_t size, void** out) {

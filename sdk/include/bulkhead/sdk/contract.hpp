@@ -1,6 +1,6 @@
-// bulkhead/sdk/contract.hpp - what every isolation backend must do, as a suite that takes any plugin:
-// link bulkhead::sdk_contract (find_package(bulkhead COMPONENTS contract)), or run the program
-// bulkhead-contract, which is made of this.
+// bulkhead/sdk/contract.hpp - what every isolation backend must do, as a suite that takes any
+// plugin: link bulkhead::sdk_contract (find_package(bulkhead COMPONENTS contract)), or run the
+// program bulkhead-contract, which is made of this.
 #ifndef BULKHEAD_SDK_CONTRACT_HPP
 #define BULKHEAD_SDK_CONTRACT_HPP
 
@@ -13,11 +13,11 @@
 namespace bulkhead::sdk::contract {
 
 struct Options {
-  std::string plugin;            // a library, or a folder with plugin.json and the library
-  std::string provider;          // empty: the only one of its kind in the plugin
-  std::string config = "{}";     // the operator's configuration, as bh_opening has it
-  std::string scratch;           // where folders are made; empty: the current folder, or /var/tmp
-  std::string probe;             // bulkhead-contract-probe; empty: where it was installed
+  std::string plugin;             // a library, or a folder with plugin.json and the library
+  std::string provider;           // empty: the only one of its kind in the plugin
+  std::string config = "{}";      // the operator's configuration, as bh_opening has it
+  std::string scratch;            // where folders are made; empty: the current folder, or /var/tmp
+  std::string probe;              // bulkhead-contract-probe; empty: where it was installed
   std::vector<std::string> only;  // names, parts ("exec") or patterns with *; empty: all
   // Told before each check, so that a crash can be laid to one.
   std::function<void(const std::string& name)> starts;
@@ -26,9 +26,9 @@ struct Options {
 enum class Verdict { kPassed, kFailed, kSkipped };
 
 struct Outcome {
-  std::string name;     // "exec.argv": stable, dotted, by part
+  std::string name;  // "exec.argv": stable, dotted, by part
   Verdict verdict = Verdict::kPassed;
-  std::string note;     // why it failed or was skipped; what a passed one has to add
+  std::string note;  // why it failed or was skipped; what a passed one has to add
   double seconds = 0;
 };
 

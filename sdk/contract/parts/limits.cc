@@ -115,8 +115,9 @@ void output(Try& t) {
   t.expect(fits.exited(0) && fits.out.size() == 99000,
            "what fits is cut: " + std::to_string(fits.out.size()));
   const std::string token = new_token();
-  const Ran ran =
-      box.run(Command{{"/bin/sh", "-c", "while :; do echo more; echo more >&2; done", token}});
+  Running running =
+      box.start(Command{{"/bin/sh", "-c", "while :; do echo more; echo more >&2; done", token}});
+  const Ran ran = running.wait(seconds(10));
   t.require(ran.returned, "a command over its output goes on");
   t.expect(ran.ok() && ran.exit.reason == BH_EXIT_OUTPUT,
            "its end is told as " + ran.told().substr(0, 200));
@@ -148,13 +149,15 @@ void of_one_command(Try& t) {
   }
   Box box(t);
   if (schema.lists("limits.wall_ms")) {
-    const Ran ran = box.sh("sleep 20", {{"limits", json::object({{"wall_ms", 500}})}});
-    t.expect(ran.ok() && ran.exit.reason == BH_EXIT_TIME && ran.seconds < 8,
-             "wall_ms of a command: " + ran.told());
+    const Ran ran = box.start(Command{{"/bin/sh", "-c", "sleep 20"},
+                                      {{"limits", json::object({{"wall_ms", 500}})}}})
+                        .wait(seconds(8));
+    t.expect(ran.ok() && ran.exit.reason == BH_EXIT_TIME, "wall_ms of a command: " + ran.told());
   }
   if (schema.lists("limits.output_bytes")) {
-    const Ran ran =
-        box.sh("while :; do echo more; done", {{"limits", json::object({{"output_bytes", 5000}})}});
+    const Ran ran = box.start(Command{{"/bin/sh", "-c", "while :; do echo more; done"},
+                                      {{"limits", json::object({{"output_bytes", 5000}})}}})
+                        .wait(seconds(8));
     t.expect(ran.ok() && ran.exit.reason == BH_EXIT_OUTPUT && ran.out.size() <= 5000,
              "output_bytes of a command: " + std::to_string(ran.out.size()) + " bytes");
   }

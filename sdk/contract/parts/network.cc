@@ -89,7 +89,11 @@ void off_loopback(Try& t) {
   Box box(t, with_mode("off"));
   if (!promised(t, box.report(), "network.mode")) return;
   const Ran ran = box.probe({"loopback"});
-  t.expect(ran.exited(0), "loopback inside does not work: " + ran.told());
+  // A backend without a network of its own for each sandbox may have none, and says so.
+  const std::string& told = box.report().find("network.mode")->reason;
+  if (!ran.exited(0) && told.find("loopback") != std::string::npos) return t.note(told);
+  t.expect(ran.exited(0),
+           "loopback inside does not work, which the line does not tell: " + ran.told());
 }
 
 void unrestricted(Try& t) {

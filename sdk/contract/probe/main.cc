@@ -80,7 +80,7 @@ int bomb() {
 
 int open_files() {
   int n = 0;
-  while (n < 100000 && ::open("/", O_RDONLY | O_DIRECTORY) >= 0) ++n;
+  while (n < 100000 && ::dup(1) >= 0) ++n;
   std::printf("%d\n", n);
   return 0;
 }

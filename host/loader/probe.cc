@@ -17,9 +17,9 @@
 #include <sstream>
 
 #include "base/beneath.h"
+#include "base/own_folder.h"
 #include "base/utf8.h"
 #include "loader/probe/report.h"
-#include "loader/search.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -201,22 +201,10 @@ Checked<void> judge(const Trial& trial, int time_ms) {
                 tried);
 }
 
-// Installed, the helper lies in libexec, whose way from the library's folder the build knows; the
-// build tree has the shape lib/ beside libexec/. Tests lie elsewhere, and name it.
-std::string find_helper() {
-  const std::string own = own_folder();
-  if (own.empty()) return {};
-  for (const char* way : {BH_LIBEXEC_FROM_LIB, "../libexec/bulkhead"}) {
-    const std::string path = own + "/" + way + "/bulkhead-probe";
-    if (::access(path.c_str(), X_OK) == 0) return path;
-  }
-  return {};
-}
-
 }  // namespace
 
 PluginProbe::PluginProbe(std::string helper, std::string memory, int time_ms)
-    : helper_(helper.empty() ? find_helper() : std::move(helper)),
+    : helper_(helper.empty() ? own_helper("bulkhead-probe") : std::move(helper)),
       memory_(std::move(memory)),
       time_ms_(time_ms) {}
 

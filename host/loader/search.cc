@@ -1,10 +1,7 @@
 #include "loader/search.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,15 +14,14 @@
 #include <set>
 #include <utility>
 
+#include "base/own_folder.h"
+
 namespace bh {
 namespace {
 
 constexpr size_t kFoldersLimit = 1024;  // plugins of one place
 
 using Seen = std::set<std::pair<dev_t, ino_t>>;
-
-// A symbol of ours for dladdr.
-const char kAnchor = 0;
 
 std::string parent_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -202,18 +198,6 @@ class Search {
 };
 
 }  // namespace
-
-std::string own_folder() {
-  Dl_info info;
-  link_map* map = nullptr;
-  char real[PATH_MAX];
-  if (::dladdr1(&kAnchor, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return {};
-  // The main program's name is empty here, and argv[0] (dli_fname) may be anything.
-  const bool program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
-  const char* path = program ? "/proc/self/exe" : map->l_name;
-  if (::realpath(path, real) == nullptr) return {};
-  return parent_of(real);
-}
 
 SearchResult search_plugins(const SearchOptions& options) { return Search(options).run(); }
 

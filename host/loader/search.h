@@ -43,7 +43,4 @@ struct SearchResult {
 // The environment counts only for programs without raised rights (secure_getenv). [any]
 SearchResult search_plugins(const SearchOptions& options);
 
-// The folder of the shared library (or program) that this code is part of; empty if unknown.
-std::string own_folder();
-
 }  // namespace bh

@@ -1,3 +1,4 @@
+#include "base/own_folder.h"
 #include "loader/search.h"
 
 #include <stdlib.h>

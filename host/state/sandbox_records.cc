@@ -11,7 +11,7 @@ namespace {
 #define BH_LIFE_COLUMNS                                                                     \
   "id, persona, backend, default_key, state, reason, message, created_ms, changed_ms, "     \
   "used_ms, expires_ms, owner, busy, inherited, actor"
-#define BH_COLUMNS BH_LIFE_COLUMNS ", image, env, metadata, profile, report"
+#define BH_COLUMNS BH_LIFE_COLUMNS ", image, env, metadata, profile, report, root_image"
 constexpr std::size_t kWhole = 15;  // the first column beyond those of a life
 
 DbValue or_null(const std::optional<std::int64_t>& v) {
@@ -51,6 +51,7 @@ Result<SandboxRecord> record_of(const DbRow& row) {
     }
     *parts[i] = std::move(*parsed);
   }
+  out.root_image = row.text(kWhole + 5);
   return out;
 }
 
@@ -79,18 +80,18 @@ bool valid_sandbox_id(std::string_view id) {
 Result<void> SandboxRecords::put(const SandboxRecord& r) {
   auto done = db_.once(
       "INSERT INTO sandboxes (" BH_COLUMNS
-      ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET"
+      ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET"
       " persona=excluded.persona, backend=excluded.backend, default_key=excluded.default_key,"
       " state=excluded.state, reason=excluded.reason, message=excluded.message,"
       " created_ms=excluded.created_ms, changed_ms=excluded.changed_ms, used_ms=excluded.used_ms,"
       " expires_ms=excluded.expires_ms, owner=excluded.owner, busy=excluded.busy,"
       " inherited=excluded.inherited, actor=excluded.actor, image=excluded.image,"
       " env=excluded.env, metadata=excluded.metadata, profile=excluded.profile,"
-      " report=excluded.report",
+      " report=excluded.report, root_image=excluded.root_image",
       {r.id, r.persona, r.backend, r.default_key, r.state, r.reason, r.message, r.created_ms,
        r.changed_ms, r.used_ms, or_null(r.expires_ms), r.owner.text(), r.busy,
        std::int64_t{r.inherited}, r.actor.text(), r.image, json::print(r.env),
-       json::print(r.metadata), json::print(r.profile), json::print(r.report)});
+       json::print(r.metadata), json::print(r.profile), json::print(r.report), r.root_image});
   if (!done) return tl::unexpected(std::move(done).error());
   return {};
 }

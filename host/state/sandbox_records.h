@@ -42,6 +42,7 @@ struct SandboxRecord : SandboxLife {
   json::object metadata;
   json::object profile;  // as the backend got it
   json::object report;   // its enforcement report
+  std::string root_image;  // the digest of the image of the store that it starts from; empty: none
 };
 
 // All [any]; several processes may use one DATA_ROOT. Errors: those of Database, and DATA_LOSS

@@ -50,6 +50,31 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_by_sandbox ON jobs (sandbox);
 CREATE INDEX jobs_by_persona ON jobs (persona);
 )sql",
+    // Images, who calls them what (an empty owner: all), and what a sandbox's root is made of.
+    R"sql(
+CREATE TABLE images (
+  digest TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  source TEXT NOT NULL,
+  os TEXT NOT NULL,
+  arch TEXT NOT NULL,
+  config TEXT NOT NULL,
+  left_out TEXT NOT NULL,
+  ids_kept INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE image_names (
+  owner TEXT NOT NULL,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  PRIMARY KEY (owner, name)
+) STRICT;
+CREATE INDEX image_names_by_digest ON image_names (digest);
+ALTER TABLE sandboxes ADD COLUMN root_image TEXT NOT NULL DEFAULT '';
+CREATE INDEX sandboxes_by_root ON sandboxes (root_image) WHERE root_image <> '';
+)sql",
 };
 
 const std::size_t kSchemaVersion = sizeof kSchemaSteps / sizeof kSchemaSteps[0];

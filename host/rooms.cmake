@@ -31,6 +31,31 @@ if(BH_INSTALL)
   install(TARGETS bulkhead_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
 endif()
 
+# images: the helper that unpacks them. libarchive is its alone; what it needs of base comes along.
+find_path(BH_ARCHIVE_INCLUDE archive.h REQUIRED)
+find_library(BH_ARCHIVE NAMES archive REQUIRED)
+find_path(BH_WORKER_SECCOMP_INCLUDE seccomp.h REQUIRED)
+find_library(BH_WORKER_SECCOMP NAMES libseccomp.a seccomp REQUIRED)
+file(GLOB bh_unpack_sources CONFIGURE_DEPENDS images/worker/*.cc)
+list(FILTER bh_unpack_sources EXCLUDE REGEX "/main\\.cc$")
+add_library(bulkhead_unpack_objects OBJECT ${bh_unpack_sources})
+target_compile_features(bulkhead_unpack_objects PUBLIC cxx_std_20)
+target_include_directories(bulkhead_unpack_objects PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(bulkhead_unpack_objects SYSTEM PRIVATE ${BH_ARCHIVE_INCLUDE}
+                           ${BH_WORKER_SECCOMP_INCLUDE})
+target_link_libraries(bulkhead_unpack_objects PUBLIC bulkhead_abi bulkhead_sdk bulkhead_flags bulkhead_sdk_json
+                      tl::expected ${BH_ARCHIVE} ${BH_WORKER_SECCOMP} ${BH_CRYPTO_STATIC})
+add_executable(bulkhead_unpack images/worker/main.cc base/error.cc base/json.cc base/utf8.cc)
+target_link_libraries(bulkhead_unpack PRIVATE bulkhead_unpack_objects)
+# libarchive has a libcrypto of its own: none of ours is to stand in for it.
+target_link_options(bulkhead_unpack PRIVATE -Wl,--exclude-libs,ALL)
+set_target_properties(bulkhead_unpack PROPERTIES OUTPUT_NAME bulkhead-unpack
+                      RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
+cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_unpack)
+if(BH_INSTALL)
+  install(TARGETS bulkhead_unpack RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/bulkhead)
+endif()
+
 # core/patterns: what needs RE2, as a companion that is loaded with the first pattern. Debian's static
 # RE2 is not position independent, and the shared one would cost every start.
 find_path(BH_RE2_INCLUDE re2/re2.h REQUIRED)

@@ -38,7 +38,7 @@ programs=(
 )
 packages=(
   "$boost" libexpected-dev libspdlog-dev libcli11-dev libre2-dev libssl-dev libseccomp-dev
-  libsqlite3-dev
+  libsqlite3-dev libarchive-dev
 )
 if [ $tests = yes ]; then
   programs+=("git git" "clang++ clang" "node nodejs" "npm npm" "ps procps" "pkg-config pkg-config")
@@ -58,7 +58,7 @@ if [ -z "$boost" ] || ! command -v apt-get >/dev/null; then
   [ "${BULKHEAD_SETUP:-}" = skip ] && [ ${#missing[@]} = 0 ] && exit 0
   fail "knows Debian 12, Debian 13 and Ubuntu 24.04: elsewhere install a C++20 compiler, CMake 3.25," \
     "Ninja, Python 3, bubblewrap, Boost 1.81 or later, tl-expected, spdlog, CLI11, RE2, OpenSSL," \
-    "libseccomp and SQLite 3.38 with their headers (for the tests also Catch2, valijson, clang, Node.js and Go)" \
+    "libseccomp, libarchive and SQLite 3.38 with their headers (for the tests also Catch2, valijson, clang, Node.js and Go)" \
     "and start again with BULKHEAD_SETUP=skip${missing[*]:+ (not found here: ${missing[*]})}"
 fi
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/own_folder.h"
 #include "core/schema.h"
 #include "operations/catalogue.h"
 
@@ -19,7 +20,7 @@ const Schema& config_schema() {
         R"("plugins":{"type":"object","additionalProperties":true},)"
         R"("isolation":{"type":"object","properties":{"backend":{"type":"string"},"allow_unisolated":{"type":"boolean"},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("files":{"type":"object","properties":{"store":{"type":"string"},"max_bytes":{"type":"integer","minimum":1},"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
-        R"("images":{"type":"object","additionalProperties":{"type":"object","required":["root"],"properties":{"root":{"enum":["host"]}}}},)"
+        R"("images":{"type":"object","properties":{"max_bytes":{"type":"integer","minimum":1}},"additionalProperties":{"type":"object","minProperties":1,"maxProperties":1,"properties":{"root":{"enum":["host"]},"image":{"type":"string","minLength":1}}}},)"
         R"("sandbox":{"type":"object","properties":{"lease_wait_ms":{"type":"integer","minimum":0,"maximum":3600000},"idle_ms":{"type":"integer","minimum":1000},"most":{"type":"integer","minimum":1}}},)"
         R"("toolsets":{"type":"object","properties":{"config":{"type":"object","additionalProperties":{"type":"object","additionalProperties":true}}}},)"
         R"("defaults":{"type":"object","properties":{"workspace":{"type":"string"},"network":{"enum":["off","limited","allowed_hosts","unrestricted"]},"limits":)" +
@@ -134,6 +135,17 @@ std::map<std::string, json::object> configs_of(const json::object& config, std::
   return out;
 }
 
+// Beside the names of images.
+constexpr char kMaxBytes[] = "max_bytes";
+
+ImagesSettings images_settings(const json::object& config) {
+  ImagesSettings out;
+  if (const json::object* images = json::get_object(config, "images")) {
+    out.max_bytes = json::get_int(*images, kMaxBytes);
+  }
+  return out;
+}
+
 FilesSettings files_settings(const json::object& config) {
   FilesSettings out;
   out.config = configs_of(config, "files");
@@ -164,8 +176,10 @@ SandboxSettings sandbox_settings(const json::object& config) {
   }
   out.backend_config = configs_of(config, "isolation");
   if (const json::object* images = json::get_object(config, "images")) {
-    out.images.clear();
+    // Whoever names any decides which there are, also that there is none; the limit is no name.
+    if (images->size() != 1 || !images->contains(kMaxBytes)) out.images.clear();
     for (const auto& image : *images) {
+      if (image.key() == kMaxBytes) continue;
       out.images[std::string(image.key().data(), image.key().size())] = image.value().get_object();
     }
   }
@@ -236,6 +250,7 @@ Result<RuntimeConfig> read_config(std::string_view text) {
   out.host.sandbox = sandbox_settings(config);
   out.host.sandbox.home = home;
   out.host.files = files_settings(config);
+  out.host.images = images_settings(config);
   out.host.sandbox.own = own_paths(config, out.host.registry, out.host.data_root, home);
   for (std::string& folder : folders_of(out.host.files)) {
     out.host.sandbox.own.push_back(std::move(folder));

@@ -16,6 +16,7 @@ std::unique_ptr<Catalogue> build() {
   add_files_operations(add);
   add_files_transfer_operations(add);
   add_host_operations(add);
+  add_image_operations(add);
   add_interrupt_operations(add);
   add_job_operations(add);
   add_plugin_operations(add);

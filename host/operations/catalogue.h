@@ -17,6 +17,7 @@ void add_exec_operations(const AddOperation& add);
 void add_files_operations(const AddOperation& add);
 void add_files_transfer_operations(const AddOperation& add);
 void add_host_operations(const AddOperation& add);
+void add_image_operations(const AddOperation& add);
 void add_interrupt_operations(const AddOperation& add);
 void add_job_operations(const AddOperation& add);
 void add_plugin_operations(const AddOperation& add);

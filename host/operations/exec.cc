@@ -176,8 +176,8 @@ void add_exec_operations(const AddOperation& add) {
   spec.output =
       "first an item {started:{sandbox, exec, backend, enforcement}}; streams 1 (stdout) and 2 (stderr)";
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "exec_option_unsupported",
-                  "not_enforced", "sandbox_ended",       "sandbox_not_found",
-                  "sandbox_owned",         "sandbox_state",       "workspace_refused"};
+                  "image_unknown", "image_unsupported", "not_enforced", "sandbox_ended",
+                  "sandbox_not_found", "sandbox_owned", "sandbox_state", "workspace_refused"};
   spec.run = exec;
   add(std::move(spec));
 

@@ -121,9 +121,9 @@ void add_job_operations(const AddOperation& add) {
   spec.result_schema =
       R"({"type":"object","properties":{"job":{"type":"string","description":"Also the command's name for sandbox.signal and sandbox.interrupt."},"sandbox":{"type":"string"},"state":{"const":"running"},"started_ms":{"type":"integer","description":"Unix time."}}})";
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "exec_option_unsupported",
-                  "not_enforced",          "pool_full",           "sandbox_ended",
-                  "sandbox_not_found",     "sandbox_owned",       "sandbox_state",
-                  "too_large",             "too_many_jobs",       "workspace_refused"};
+                  "image_unknown", "image_unsupported", "not_enforced", "pool_full",
+                  "sandbox_ended", "sandbox_not_found", "sandbox_owned", "sandbox_state",
+                  "too_large", "too_many_jobs", "workspace_refused"};
   spec.run = start;
   add(std::move(spec));
 

@@ -37,6 +37,8 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
       db(root),
       records(db),
       job_records(db),
+      image_records(db),
+      images(root, settings.images, image_records),
       caller(engine),
       registry(settings.registry, caller),
       backends(
@@ -46,7 +48,7 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
           },
           [this] { return registry.declared(BH_ISOLATION); },
           [this](const std::string& plugin) { return caller.host(plugin); }),
-      sandboxes(root, settings.sandbox, backends, records, job_records,
+      sandboxes(root, settings.sandbox, backends, images, records, job_records,
                 [&engine](std::int64_t timeout_ns, const std::function<Result<void>(Call&)>& work) {
                   return engine.run_internal(timeout_ns, work);
                 }),
@@ -67,6 +69,7 @@ HostRooms::HostRooms(Engine& engine, HostSettings given, DataRoot data_root)
   for (std::string& folder : registry.folders()) {
     if (std::find(hide.begin(), hide.end(), folder) == hide.end()) hide.push_back(std::move(folder));
   }
+  images.sweep();
   sandboxes.start();
 }
 

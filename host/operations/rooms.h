@@ -11,6 +11,8 @@
 #include "files/files.h"
 #include "files/settings.h"
 #include "files/stores.h"
+#include "images/settings.h"
+#include "images/store.h"
 #include "loader/registry.h"
 #include "operations/toolsets.h"
 #include "sandbox/backends.h"
@@ -19,6 +21,7 @@
 #include "sandbox/settings.h"
 #include "state/data_root.h"
 #include "state/database.h"
+#include "state/image_records.h"
 #include "state/job_records.h"
 #include "state/sandbox_records.h"
 
@@ -41,6 +44,7 @@ struct HostSettings {
   std::string data_root;
   SandboxSettings sandbox;
   FilesSettings files;
+  ImagesSettings images;
   RegistryOptions registry;
   std::map<std::string, json::object> toolset_config;
   json::object shown;  // what host.inspect tells of it
@@ -63,6 +67,8 @@ class HostRooms final : public Rooms {
   Database db;
   SandboxRecords records;
   JobRecords job_records;
+  ImageRecords image_records;
+  ImageStore images;
   EngineCaller caller;
   Registry registry;
   Backends backends;

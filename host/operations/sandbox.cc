@@ -136,7 +136,7 @@ Result<void> kill(Call& call, const Arguments& args) {
 std::string wish_properties() {
   return R"("backend":{"type":"string"},)"
          R"("workspace":{"type":"string","description":"A folder of the host; short for profile.workspace.source."},)"
-         R"("image":{"type":"string","description":"One of the names under \"images\" in the configuration; the host's own system stands in for it."},)"
+         R"("image":{"type":"string","description":"What it starts from, by name: an image of the store (image.list), or one of the names under \"images\" in the configuration; short for profile.root.image."},)"
          R"("profile":)" +
          wished_profile_schema();
 }
@@ -179,7 +179,7 @@ void add_sandbox_operations(const AddOperation& add) {
   spec.result_schema =
       R"({"type":"object","properties":{"sandbox":{"type":"string"},"backend":{"type":"string"},"state":{"enum":["running"]},"enforcement":{"type":"object","description":"abi/schemas/enforcement.json"},"created_ms":{"type":"integer"},"expires_ms":{"type":["integer","null"]},"image":{"type":["string","null"]},"metadata":{"type":"object"}}})";
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "contradiction",
-                  "exec_option_unsupported", "image_unknown", "not_enforced", "sandbox_limit",
+                  "exec_option_unsupported", "image_unknown", "image_unsupported", "not_enforced", "sandbox_limit",
                   "too_large", "variable", "workspace_refused"};
   spec.run = create;
   add(std::move(spec));
@@ -192,7 +192,7 @@ void add_sandbox_operations(const AddOperation& add) {
       R"({"type":"object","properties":{"backend":{"type":"string"},"enforcement":{"type":"object"},"profile":{"type":"object","description":"As the backend would get it."}}})";
   spec.repeatable = true;
   spec.reasons = {"backend_not_permitted", "backend_unavailable", "contradiction", "image_unknown",
-                  "too_large", "workspace_refused"};
+                  "image_unsupported", "too_large", "workspace_refused"};
   spec.run = plan;
   add(std::move(spec));
 

@@ -17,7 +17,7 @@ struct SandboxWish {
   std::string backend;
   std::string workspace;
   json::object profile;
-  std::string image;  // one of the configuration's names
+  std::string image;  // its name, in the store or the configuration
 };
 
 // Where a sandbox's own folders lie, relative to DATA_ROOT.

@@ -44,25 +44,28 @@ std::string new_name(char kind) {
 }
 
 Sandboxes::Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
-                     SandboxRecords& records, JobRecords& jobs, Internal internal)
-    : root_(root), settings_(settings), backends_(backends), records_(records), jobs_(jobs),
+                     ImageStore& images, SandboxRecords& records, JobRecords& jobs,
+                     Internal internal)
+    : root_(root), settings_(settings), backends_(backends), images_(images), records_(records),
+      jobs_(jobs),
       internal_(std::move(internal)), leases_(records, settings.lease_wait_ms),
       keeper_([this] { return pass(); }) {}
 
-Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::string& folders) {
-  if (!wish.image.empty()) {
-    BH_TRY(find_image(settings_, wish.image));
-    if (wish.profile.contains("root")) {
-      return fail(BH_INVALID_ARGUMENT, "image and profile.root both say what it starts from; give one",
-                  "contradiction", {{"field", "/image"}});
-    }
-  }
+Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wished, const std::string& folders) {
+  auto root = find_root(images_, settings_, up.session(), wished);
+  if (!root) return tl::unexpected(std::move(root).error());
+  SandboxWish wish = wished;
+  apply_root(wish, *root);
   auto names = backends_.candidates(wish.backend);
   if (!names) return tl::unexpected(std::move(names).error());
   json::array passed_over;
   for (std::size_t i = 0;; ++i) {
     const bool last = i + 1 == names->size();
     auto opened = last ? backends_.get(up, (*names)[i]) : backends_.try_get(up, (*names)[i]);
+    if (opened) {
+      auto able = check_image_backend((*opened)->backend->provider(), *root);
+      if (!able) opened = tl::unexpected(std::move(able).error());
+    }
     if (!opened && !last && !is_stop(opened.error().code)) {
       passed_over.push_back({{"backend", (*names)[i]}, {"reason", opened.error().message}});
       continue;
@@ -70,7 +73,7 @@ Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::
     if (!opened) return tl::unexpected(std::move(opened).error());
     auto profile = resolve_profile(wish, settings_, up.session().persona, root_, folders);
     if (!profile) return tl::unexpected(std::move(profile).error());
-    auto shape = Shape::of(std::move(*opened), std::move(*profile), wish.image);
+    auto shape = Shape::of(std::move(*opened), std::move(*profile), root->name, root->digest);
     if (!shape) return shape;
     // What works for folders of ours need not on every file system; another backend may.
     if (!last && leaves_file_system(shape->profile, root_.path())) {
@@ -83,6 +86,15 @@ Result<Shape> Sandboxes::shape_of(Call& up, const SandboxWish& wish, const std::
     shape->passed_over = std::move(passed_over);
     return shape;
   }
+}
+
+Result<void> Sandboxes::check_root(const Shape& shape) {
+  if (shape.root_image.empty()) return {};
+  auto there = images_.is_there(shape.root_image);
+  if (!there) return tl::unexpected(std::move(there).error());
+  if (*there) return {};
+  return fail(BH_NOT_FOUND, "the image " + shape.root_image + " was removed just now", "image_unknown",
+              {{"field", "/image"}, {"image", shape.root_image}});
 }
 
 // Two at once may both find the last place free: it keeps a caller from filling the disk, no more.
@@ -158,7 +170,6 @@ Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
   if (!names) return tl::unexpected(std::move(names).error());
   BH_TRY(check_room(up));
   SandboxRecord record = draft(up, new_name('s'), names->front());
-  record.image = wanted.wish.image;
   record.env = wanted.env;
   record.metadata = wanted.metadata;
   // Recorded first, before its folders are made: whatever becomes of this process, the next host
@@ -181,7 +192,10 @@ Result<SandboxRecord> Sandboxes::create(Call& up, const NewSandbox& wanted) {
     }
     record.backend = shape->opened->backend->id();
     record.profile = shape->profile;
+    record.image = shape->image;
+    record.root_image = shape->root_image;
     BH_TRY(records_.put(record));
+    BH_TRY(check_root(*shape));
     return shape;
   };
   auto shape = attempt();
@@ -200,7 +214,7 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::opened(Call& up, const std::string& 
   if (!record) return tl::unexpected(std::move(record).error());
   auto backend = backends_.get(up, record->backend);
   if (!backend) return tl::unexpected(std::move(backend).error());
-  auto shape = Shape::of(*backend, record->profile, record->image);
+  auto shape = Shape::of(*backend, record->profile, record->image, record->root_image);
   if (!shape) return tl::unexpected(std::move(shape).error());
   auto sandbox = std::make_shared<Sandbox>();
   sandbox->id = id;
@@ -283,9 +297,15 @@ Result<Use> Sandboxes::use_default(Call& up, const SandboxWish& wish) {
     SandboxRecord record = draft(up, new_name('d'), backend);
     record.default_key = key;
     record.profile = shape->profile;
+    record.image = shape->image;
+    record.root_image = shape->root_image;
     record.owner = record.actor;
     record.busy = 1;
     BH_TRY(records_.put(record));
+    if (auto there = check_root(*shape); !there) {
+      (void)end_after_failure(up, record.id);
+      return tl::unexpected(std::move(there).error());
+    }
     Use use(leases_, record.id);
     auto sandbox = make(up, record, std::move(*shape), std::nullopt);
     if (!sandbox) return tl::unexpected(std::move(sandbox).error());

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/call.h"
 #include "core/session.h"
+#include "images/store.h"
 #include "sandbox/backends.h"
 #include "sandbox/keeper.h"
 #include "sandbox/lease.h"
@@ -57,7 +58,7 @@ class Sandboxes {
                                               const std::function<Result<void>(Call&)>& work)>;
 
   Sandboxes(const DataRoot& root, const SandboxSettings& settings, Backends& backends,
-            SandboxRecords& records, JobRecords& jobs, Internal internal);
+            ImageStore& images, SandboxRecords& records, JobRecords& jobs, Internal internal);
 
   // Looks after what time brings from now on.
   void start() { keeper_.start(); }
@@ -101,6 +102,8 @@ class Sandboxes {
   Result<Shape> shape_of(Call& up, const SandboxWish& wish, const std::string& folders);
   // RESOURCE_EXHAUSTED sandbox_limit: the persona has as many as one may have.
   Result<void> check_room(Call& up);
+  // NOT_FOUND (image_unknown): the image went while the record was written that would have kept it.
+  Result<void> check_root(const Shape& shape);
   SandboxRecord draft(Call& up, const std::string& id, const std::string& backend) const;
   // Makes what `record` (written as "making") says; on failure nothing of it is left.
   Result<std::shared_ptr<Sandbox>> make(Call& up, SandboxRecord& record, Shape shape,
@@ -123,6 +126,7 @@ class Sandboxes {
   const DataRoot& root_;
   const SandboxSettings& settings_;
   Backends& backends_;
+  ImageStore& images_;
   SandboxRecords& records_;
   JobRecords& jobs_;
   const Internal internal_;

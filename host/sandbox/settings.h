@@ -14,7 +14,7 @@ struct SandboxSettings {
   bool allow_unisolated = false;  // "process" may be asked for
   std::map<std::string, json::object> backend_config;
 
-  // What stands for an image's name: {"root":"host"}.
+  // What stands for an image's name: {"root":"host"}, or {"image":NAME} of the store.
   std::map<std::string, json::object> images = {
       {"host", {{"root", "host"}}},
       {"opensandbox/code-interpreter:latest", {{"root", "host"}}}};

@@ -8,11 +8,12 @@
 namespace bh {
 
 Result<Shape> Shape::of(std::shared_ptr<const OpenedBackend> opened, json::object profile,
-                        std::string image) {
+                        std::string image, std::string root_image) {
   Shape out;
   out.opened = std::move(opened);
   out.profile = std::move(profile);
   out.image = std::move(image);
+  out.root_image = std::move(root_image);
   out.required = required_of(out.profile, out.opened->backend->id());
   auto split = out.opened->profile.split(out.profile);
   BH_TRY(out.opened->profile.check(split.kept));
@@ -23,7 +24,7 @@ Result<Shape> Shape::of(std::shared_ptr<const OpenedBackend> opened, json::objec
 
 json::object Shape::complete(json::object report) const {
   json::object whole = complete_report(std::move(report), profile, taken_out);
-  report_image(whole, image);
+  if (root_image.empty()) report_image(whole, image);
   if (!passed_over.empty()) whole["passed_over"] = passed_over;
   return whole;
 }

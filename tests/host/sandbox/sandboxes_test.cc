@@ -66,7 +66,10 @@ struct Host {
         return bh::fail(BH_NOT_FOUND, "none");
       },
       [] { return std::vector<std::string>(); }, [](const std::string&) -> const bh_host* { return nullptr; }};
-  bh::Sandboxes sandboxes{root, settings, backends, records, jobs,
+  bh::ImagesSettings images_settings;
+  bh::ImageRecords image_records{db};
+  bh::ImageStore images{root, images_settings, image_records};
+  bh::Sandboxes sandboxes{root, settings, backends, images, records, jobs,
                           [this](std::int64_t time, const std::function<bh::Result<void>(bh::Call&)>& work) {
                             return engine->run_internal(time, work);
                           }};

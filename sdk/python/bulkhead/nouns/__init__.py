@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from .files import Files
 from .hosts import Hosts
+from .images import Images
 from .jobs import Jobs
 from .logs import Logs
 from .operations import Operations
@@ -26,6 +27,7 @@ class Nouns(Generic[R, I, B, S, X]):
     def __init__(self, invoke: Any) -> None:
         self.files: Files[R, I, B, S, X] = Files(invoke)
         self.host: Hosts[R, I, B, S, X] = Hosts(invoke)
+        self.image: Images[R, I, B, S, X] = Images(invoke)
         self.job: Jobs[R, I, B, S, X] = Jobs(invoke)
         self.log: Logs[R, I, B, S, X] = Logs(invoke)
         self.operation: Operations[R, I, B, S, X] = Operations(invoke)

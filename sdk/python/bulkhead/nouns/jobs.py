@@ -84,9 +84,9 @@ class Jobs(Generic[R, I, B, S, X]):
             files, mounts and env are named by what they are about: files:/home/u/.ssh,
             mounts:/data.
         timeout_ms: Of this command; the profile's limit holds beside it.
-        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, not_enforced,
-            pool_full, sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, too_large,
-            too_many_jobs, workspace_refused.
+        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, image_unknown,
+            image_unsupported, not_enforced, pool_full, sandbox_ended, sandbox_not_found,
+            sandbox_owned, sandbox_state, too_large, too_many_jobs, workspace_refused.
         """
         return self._invoke("job.start", {  # type: ignore[no-any-return]
             "argv": argv, "sandbox": sandbox, "backend": backend, "workspace":

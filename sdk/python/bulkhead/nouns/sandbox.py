@@ -42,8 +42,9 @@ class BoundSandbox(Generic[R, I, B, S, X]):
             of bytes.
         Gives: first an item {started:{sandbox, exec, backend, enforcement}}; streams 1 (stdout) and
             2 (stderr).
-        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, not_enforced,
-            sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, workspace_refused.
+        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, image_unknown,
+            image_unsupported, not_enforced, sandbox_ended, sandbox_not_found, sandbox_owned,
+            sandbox_state, workspace_refused.
         """
         return self._invoke("sandbox.exec", {  # type: ignore[no-any-return]
             "collect": True, "sandbox": self._id, "argv": argv, "cwd": cwd, "env": env,

@@ -38,8 +38,8 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         """Makes a sandbox with folders of its own; it lasts until it is killed or its time is over.
 
         workspace: A folder of the host; short for profile.workspace.source.
-        image: One of the names under "images" in the configuration; the host's own system stands in
-            for it.
+        image: What it starts from, by name: an image of the store (image.list), or one of the names
+            under "images" in the configuration; short for profile.root.image.
         profile: What a sandbox may see, reach and use. One profile is lowered to every backend;
             each answers with an enforcement report (enforcement.json), one line per rule. The name
             of a rule is the dotted path of its key (network.mode, limits.memory_bytes); entries of
@@ -50,7 +50,8 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         env: Of all its commands; what a command names itself comes first.
         metadata: For the caller's own use; sandbox.list finds by it.
         Reasons: backend_not_permitted, backend_unavailable, contradiction, exec_option_unsupported,
-            image_unknown, not_enforced, sandbox_limit, too_large, variable, workspace_refused.
+            image_unknown, image_unsupported, not_enforced, sandbox_limit, too_large, variable,
+            workspace_refused.
         """
         return self._invoke("sandbox.create", {  # type: ignore[no-any-return]
             "backend": backend, "workspace": workspace, "image": image, "profile":
@@ -90,8 +91,9 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
             of bytes.
         Gives: first an item {started:{sandbox, exec, backend, enforcement}}; streams 1 (stdout) and
             2 (stderr).
-        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, not_enforced,
-            sandbox_ended, sandbox_not_found, sandbox_owned, sandbox_state, workspace_refused.
+        Reasons: backend_not_permitted, backend_unavailable, exec_option_unsupported, image_unknown,
+            image_unsupported, not_enforced, sandbox_ended, sandbox_not_found, sandbox_owned,
+            sandbox_state, workspace_refused.
         """
         return self._invoke("sandbox.exec", {  # type: ignore[no-any-return]
             "collect": True, "argv": argv, "sandbox": sandbox, "backend": backend,
@@ -183,15 +185,15 @@ class Sandboxes(SandboxesFiles[R, I, B, S, X]):
         """Says what a sandbox of that shape would enforce, and makes none.
 
         workspace: A folder of the host; short for profile.workspace.source.
-        image: One of the names under "images" in the configuration; the host's own system stands in
-            for it.
+        image: What it starts from, by name: an image of the store (image.list), or one of the names
+            under "images" in the configuration; short for profile.root.image.
         profile: What a sandbox may see, reach and use. One profile is lowered to every backend;
             each answers with an enforcement report (enforcement.json), one line per rule. The name
             of a rule is the dotted path of its key (network.mode, limits.memory_bytes); entries of
             files, mounts and env are named by what they are about: files:/home/u/.ssh,
             mounts:/data.
         Reasons: backend_not_permitted, backend_unavailable, contradiction, image_unknown,
-            too_large, workspace_refused.
+            image_unsupported, too_large, workspace_refused.
         """
         return self._invoke("sandbox.plan", {  # type: ignore[no-any-return]
             "backend": backend, "workspace": workspace, "image": image, "profile":

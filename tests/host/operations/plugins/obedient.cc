@@ -269,6 +269,8 @@ BULKHEAD_PLUGIN(sdk::Plugin("org.example.obedient", "Obedient", BULKHEAD_PLUGIN_
                     .isolation<Boxes>("boxes", boxes())
                     .isolation<Boxes>("process", boxes().title("Boxes without walls").exec_schema(
                         R"({"type":"object","additionalProperties":false,"properties":{"env":{"type":"object","additionalProperties":{"type":"string"}}}})"))
+                    .isolation<Boxes>("rooted", boxes().title("Boxes that start from images").capabilities(R"({"root":["host","image"]})").profile_schema(
+                        R"({"type":"object","additionalProperties":false,"properties":{"root":{"type":"object","additionalProperties":false,"properties":{"view":{"enum":["host"]},"image":{"type":"string"}}},"env":{"type":"object","additionalProperties":false,"properties":{"allow":{"type":"array","items":{"type":"string"}},"set":{"type":"object","additionalProperties":{"type":"string"}}}},"network":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["off"]}}}}})"))
                     .isolation<obedient::Runners>("runners", obedient::runners())
                     .isolation<obedient::Keepers>("keepers", obedient::runners().title("Keepers"))
                     .filestore<obedient::MemoryStore>("memory", obedient::memory_store())

@@ -53,6 +53,11 @@ Result<json::object> exec_args(const Options& options, const Setup& setup,
   if (!own_workspace && setup.workspace_problem) {
     return tl::unexpected<Problem>(*setup.workspace_problem);
   }
+  if (options.image) {
+    json::object* root = make_at(args, {"profile", "root"});
+    // The library says so where the profile names another root.
+    if (root != nullptr) (*root)["image"] = *options.image;
+  }
   // Only a flag names a backend for this call; the environment and the file choose a default.
   if (options.backend) args["backend"] = *options.backend;
   if (options.timeout_ms) {

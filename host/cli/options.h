@@ -8,7 +8,7 @@
 
 namespace bh::cli {
 
-enum class Verb { kNone, kDoctor, kPlugins, kTools, kCall, kRun, kMcp, kVersion };
+enum class Verb { kNone, kDoctor, kPlugins, kTools, kCall, kRun, kMcp, kImage, kVersion };
 
 struct Options {
   Verb verb = Verb::kNone;
@@ -30,6 +30,17 @@ struct Options {
   // run
   std::optional<std::string> profile;  // a file
   std::vector<std::string> command;
+
+  std::optional<std::string> image;  // to start from
+
+  // image
+  std::string action;  // import, list, rm, inspect, build
+  std::string target;  // a path or "-", a name, what to build
+  std::optional<std::string> name;
+  std::optional<std::string> reference;
+  std::optional<std::string> platform;
+  std::optional<std::string> suite;
+  bool replace = false;
 
   // call
   std::string tool;

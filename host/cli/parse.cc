@@ -59,6 +59,18 @@ void add_shared(CLI::App* app, Options& o, bool network) {
   }
 }
 
+void add_image_flags(CLI::App* app, Options& o) {
+  app->add_option("ACTION", o.action, "import, list, rm, inspect or build")->type_name("");
+  app->add_option("WHAT", o.target, "a file, a folder or -; an image's name or digest; what to build")
+      ->type_name("");
+  add_option(app, "--name", o.name, "NAME", "what the image is to be called");
+  app->add_flag("--replace", o.replace, "also where another image has that name");
+  add_option(app, "--reference", o.reference, "NAME", "import: which of several images in the file");
+  add_option(app, "--platform", o.platform, "OS/ARCH", "import: another than this machine's");
+  add_option(app, "--suite", o.suite, "NAME", "build: the release; default: this machine's");
+  add_option(app, "--persona", o.persona, "NAME", "one persona's own images; default: those of all");
+}
+
 void add_flags(CLI::App* app, Verb verb, Raw& raw) {
   Options& o = raw.options;
   if (verb != Verb::kRun && verb != Verb::kMcp) {
@@ -69,11 +81,13 @@ void add_flags(CLI::App* app, Verb verb, Raw& raw) {
   } else if (verb == Verb::kTools) {
     add_option(app, "--persona", o.persona, "NAME", "whose tools [BULKHEAD_PERSONA]");
   }
+  if (verb == Verb::kImage) add_image_flags(app, o);
   if (verb == Verb::kRun || verb == Verb::kCall) {
     app->add_option("--timeout", raw.timeout, "stop it after so many seconds")->type_name("S");
   }
   if (verb == Verb::kRun) {
     add_option(app, "--profile", o.profile, "FILE", "an isolation profile (JSON)");
+    add_option(app, "--image", o.image, "NAME", "start from an image of the store");
   }
   if (verb == Verb::kCall) {
     app->add_option("TOOL", o.tool, "the tool's name, as `bulkhead tools` lists it")->required();
@@ -133,6 +147,33 @@ Result<std::int64_t> timeout_of(const std::string& text) {
   return static_cast<std::int64_t>(std::llround(seconds * 1000));
 }
 
+Result<void> check_image(const Options& o) {
+  static constexpr std::pair<const char*, const char*> kNeeds[] = {
+      {"import", "a file, a folder, or - for stdin"},
+      {"list", nullptr},
+      {"rm", "the name or digest of an image"},
+      {"inspect", "the name or digest of an image"},
+      {"build", "what to build: agent-session"}};
+  for (const auto& [action, needs] : kNeeds) {
+    if (o.action != action) continue;
+    if (needs == nullptr && !o.target.empty()) {
+      return problem("bulkhead image " + o.action + " does not take \"" + o.target + "\"",
+                     "see `bulkhead image --help`");
+    }
+    if (o.action == std::string_view("build") && o.persona) {
+      return problem("an image that is built is shared with all; --persona is for import",
+                     "leave --persona out");
+    }
+    if (needs != nullptr && o.target.empty()) {
+      return problem("bulkhead image " + o.action + " needs " + needs, "see `bulkhead image --help`");
+    }
+    return {};
+  }
+  const std::string actions = "import, list, rm, inspect and build";
+  if (o.action.empty()) return problem("bulkhead image needs an action", "there are " + actions);
+  return problem("bulkhead image has no action \"" + o.action + "\"", "there are " + actions);
+}
+
 // What CLI11 cannot know.
 Result<Options> finish(Raw raw, bool dashes, std::vector<std::string> command) {
   Options& o = raw.options;
@@ -143,6 +184,10 @@ Result<Options> finish(Raw raw, bool dashes, std::vector<std::string> command) {
   }
   if (o.net && *o.net != "off" && *o.net != "unrestricted") {
     return problem("--net must be off or unrestricted, not \"" + *o.net + "\"");
+  }
+  if (o.verb == Verb::kImage && !dashes) {
+    Result<void> whole = check_image(o);
+    if (!whole) return tl::unexpected<Problem>(std::move(whole.error()));
   }
   if (o.verb == Verb::kRun) {
     if (command.empty()) {

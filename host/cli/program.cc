@@ -23,6 +23,8 @@ int dispatch(const Options& options) {
       return verb_run(options, around);
     case Verb::kMcp:
       return verb_mcp(options, around);
+    case Verb::kImage:
+      return verb_image(options, around);
     case Verb::kVersion:
       return verb_version(options, around);
     case Verb::kNone:

@@ -61,6 +61,19 @@ const std::vector<VerbText>& verb_texts() {
        "    \"args\": [\"mcp\", \"--workspace\", \"/srv/project\"]}}}",
        "  0    the client closed stdin\n"
        "  125  Bulkhead could not start; stderr says why"},
+      {Verb::kImage, "image",
+       "image import PATH|- | list | rm NAME | inspect NAME | build agent-session [FLAGS]",
+       "Keep the images that sandboxes can start from.",
+       "import takes a folder, an OCI layout, what `docker save` writes, or a tar of a root file\n"
+       "system, in any usual compression. A confined program unpacks it once; devices, setuid bits\n"
+       "and file capabilities stay behind.\n"
+       "build makes a Debian with git, curl, wget, jq, vim, unzip, ssh, make, Python and Node, from\n"
+       "the mirror that this machine's apt uses; as root. The image works without a network.",
+       "  bulkhead image import debian.tar.xz --name debian\n"
+       "  docker save alpine | bulkhead image import -\n"
+       "  bulkhead image build agent-session --suite bookworm\n"
+       "  bulkhead run --image agent-session -- node --version",
+       kPlainExits},
       {Verb::kVersion, "version", "version [--json]", "Print the version.", "",
        "  bulkhead version", kPlainExits},
   };
@@ -75,6 +88,7 @@ std::string short_help() {
       "  bulkhead tools             list the tools\n"
       "  bulkhead call TOOL JSON    call one\n"
       "  bulkhead mcp               serve them to an MCP client\n"
+      "  bulkhead image             keep images that sandboxes can start from\n"
       "  bulkhead plugins           list the plugins\n\n"
       "`bulkhead --help` and `bulkhead VERB --help` say more, with examples.\n";
   return text;

@@ -31,6 +31,7 @@ int verb_tools(const Options& options, const Surroundings& around);
 int verb_call(const Options& options, const Surroundings& around);
 int verb_run(const Options& options, const Surroundings& around);
 int verb_mcp(const Options& options, const Surroundings& around);
+int verb_image(const Options& options, const Surroundings& around);
 int verb_version(const Options& options, const Surroundings& around);
 
 // The whole program: parses, does, returns the exit code. Throws nothing.

@@ -2,61 +2,19 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "child.h"
 #include "cli/json.h"
-#include "support/catch.h"
+#include "stage.h"
 #include "support/skip.h"
-#include "temp_dir.h"
 
 using namespace bh::cli;
 using bh_test::Child;
 using bh_test::ChildSetup;
+using bh_test::has;
+using bh_test::lines;
+using bh_test::Stage;
 using bh_test::TempDir;
 
 namespace {
-
-// A home and a project of its own. Not in /tmp: that is another folder inside a sandbox.
-struct Stage {
-  TempDir dir{std::string(BH_BINARY_DIR) + "/tests"};
-  std::string home = dir.make_dir("home");
-  std::string project = dir.make_dir("project");
-  std::vector<std::string> more_env;
-  std::string cwd = project;
-  int stdout_fd = -1;
-
-  Stage() { ::signal(SIGPIPE, SIG_IGN); }
-
-  ChildSetup setup(const std::vector<std::string>& arguments) {
-    ChildSetup s;
-    s.program = std::string(BH_BINARY_DIR) + "/bin/bulkhead";
-    s.arguments = arguments;
-    s.env = {"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
-    s.env.insert(s.env.end(), more_env.begin(), more_env.end());
-    s.cwd = cwd;
-    s.stdout_fd = stdout_fd;
-    return s;
-  }
-
-  struct Ran {
-    int code;
-    std::string out;
-    std::string err;
-  };
-  Ran run(const std::vector<std::string>& arguments, std::string_view input = {}) {
-    Child child(setup(arguments));
-    REQUIRE(child.started());
-    int code = child.finish(input);
-    return {code, child.out, child.err};
-  }
-};
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::size_t lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 // Why nothing can be isolated here; empty: it can.
 const std::string& why_not() {
@@ -310,7 +268,7 @@ TEST_CASE("of a profile, what is not enforced is told, and another root is never
   std::string image = stage.dir.write("image.json", R"({"root":{"image":"debian"},"required":[]})");
   ran = stage.run({"run", "--profile", image, "--", "true"});
   CHECK(ran.code == 125);
-  CHECK(has(ran.err, "root.image"));
+  CHECK(has(ran.err, "there is no image \"debian\""));
 }
 
 TEST_CASE("a program that is not there") {

@@ -62,6 +62,12 @@ class Lowering {
   Grants run() {
     for (const auto& [target, node] : gathered_.nodes) settle(target, node);
     say("/sys", Access::kHide);
+    // Wherever else they are mounted, in what was unpacked for a container perhaps.
+    for (const std::string& point : isolation::MountTable::here().points_of(
+             {"proc", "sysfs", "devtmpfs", "devpts", "mqueue", "cgroup", "cgroup2", "debugfs",
+              "tracefs", "securityfs", "configfs", "bpf", "pstore", "efivarfs", "binfmt_misc"})) {
+      say(point, Access::kHide);
+    }
     emit("/", Access::kReadOnly);
     for (const char* path : kMachine) add(path, landlock::kReadFile | landlock::kReadFolder, true);
     for (const char* path : kDevices) add(path, landlock::kReadFile | landlock::kWriteFile, true);

@@ -149,8 +149,9 @@ void report_user(const Prepared& p, Report& report) {
     report.partial("isolation.kernel_uid", "no capabilities, Landlock, seccomp",
                    "commands have the kernel's id 0, without capabilities: another id could not "
                    "reach the workspace, and files cannot be mapped without namespaces. What only "
-                   "root may read right in /etc and /var is denied. Start Bulkhead as an ordinary "
-                   "user, or use a backend with namespaces",
+                   "root may read in /etc and right in /var is denied; elsewhere it can be read, "
+                   "also through device files outside of /dev. Start Bulkhead as an ordinary user, "
+                   "or use a backend with namespaces",
                    int64_t{0});
   } else {
     report.enforced("isolation.kernel_uid", "the user's own id", int64_t{p.who.uid});

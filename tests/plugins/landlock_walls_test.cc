@@ -2,7 +2,9 @@
 // refused there is done first where nothing is in the way.
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +13,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -361,6 +364,44 @@ TEST_CASE("landlock walls: F20 the kernel's settings") {
   }
   CHECK(w.inside("/proc/meminfo", "read write") == "ok 13\n");
   CHECK(w.inside("/proc/sys/kernel/pid_max", "read write") == "ok 13\n");
+}
+
+TEST_CASE("landlock walls: P12 no mount shows the host's processes, and /etc no deep key") {
+  BH_NEEDS_LANDLOCK;
+  if (::geteuid() != 0) BH_SKIP("mounting takes root");
+  Folder folder;
+  ::chmod(folder.path().c_str(), 0755);
+  const std::string proc = folder.make("proc"), told = folder.path() + "/told";
+  // With mounts of its own, which go with it.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool mounted = ::unshare(CLONE_NEWNS) == 0 &&
+                         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount("proc", proc.c_str(), "proc", 0, nullptr) == 0 &&
+                         ::mount("none", "/etc/skel", "tmpfs", 0, "mode=755") == 0;
+    if (!mounted) ::_exit(2);
+    fs::create_directories("/etc/skel/a/b");
+    std::ofstream("/etc/skel/a/b/key") << "key";
+    std::ofstream("/etc/skel/a/b/open") << "open";
+    ::chmod("/etc/skel/a/b/key", 0600);
+    const std::string script = "cat " + proc + "/self/comm " + proc +
+                               "/1/comm; ls " + proc + "; cat /etc/skel/a/b/key /etc/skel/a/b/open";
+    std::string all;
+    for (const char* provider : {"process", "landlock"}) {
+      Backend backend(provider);
+      if (backend.create("s1", "{}") != BH_OK) ::_exit(3);
+      const std::string out = backend.sh("s1", script).out;
+      all += out.size() > 20 ? "much\n" : out + "\n";
+      (void)backend.destroy("s1");
+    }
+    std::ofstream(told) << all;
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  if (WEXITSTATUS(status) == 2) BH_SKIP("nothing can be mounted here");
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(read(told) == "much\nopen\n");
 }
 
 TEST_CASE("landlock walls: P4 P5 P7 nothing outlives a command, its helper or the host") {

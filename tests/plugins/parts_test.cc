@@ -173,6 +173,10 @@ TEST_CASE("a folder's other names are found in the mount table") {
                                     folder.path() + "/with\\040space rw - ext4 disk rw\n");
   // Nothing is mounted there for real, so it is another folder and no alias.
   CHECK(other.aliases(data).empty());
+  const isolation::MountTable kinds("1 0 0:5 / /proc rw shared:1 - proc proc rw\n"
+                                    "2 0 0:5 / /a\\040b/proc rw - proc proc rw\n"
+                                    "3 0 8:1 / / rw - ext4 proc rw\n");
+  CHECK(kinds.points_of({"proc", "sysfs"}) == std::vector<std::string>{"/proc", "/a b/proc"});
 }
 
 TEST_CASE("a profile's limits and the command's: the tighter one holds") {

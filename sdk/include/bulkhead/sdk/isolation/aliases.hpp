@@ -3,6 +3,7 @@
 #ifndef BULKHEAD_SDK_ISOLATION_ALIASES_HPP
 #define BULKHEAD_SDK_ISOLATION_ALIASES_HPP
 
+#include <initializer_list>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ class MountTable {
       std::string id, parent;
       Mount m;
       if (in >> id >> parent >> m.device >> m.root >> m.point) {
+        for (std::string word; in >> word && word != "-";) {
+        }
+        in >> m.kind;
         m.root = plain(m.root);
         m.point = plain(m.point);
         mounts_.push_back(std::move(m));
@@ -31,6 +35,17 @@ class MountTable {
     std::string text;
     (void)read_file("/proc/self/mountinfo", text);
     return MountTable(text);
+  }
+
+  // Where file systems of these kinds are mounted.
+  std::vector<std::string> points_of(std::initializer_list<const char*> kinds) const {
+    std::vector<std::string> out;
+    for (const Mount& m : mounts_) {
+      for (const char* kind : kinds) {
+        if (m.kind == kind) out.push_back(m.point);
+      }
+    }
+    return out;
   }
 
   // Paths other than `path` (canonical) that show the same place.
@@ -61,7 +76,7 @@ class MountTable {
 
  private:
   struct Mount {
-    std::string device, root, point;
+    std::string device, root, point, kind;
   };
   // \040 and the like.
   static std::string plain(const std::string& text) {

@@ -44,6 +44,7 @@ class Gather {
   void add_own();
   bool shown_writable(const std::string& target, size_t source) const;
   void add_root_secrets();
+  void add_secrets_in(const std::string& folder, int deep);
   void add_kernel_settings();
   void mask_everywhere(const std::string& host_path);
   void mask_proc_in(const std::string& target);

@@ -107,26 +107,32 @@ inline void Gather::add_credentials() {
   }
 }
 
-// Without capabilities, id 0 is still the owner of what only root may read.
+// Without capabilities, id 0 is still the owner of what only root may read. In /etc keys lie deep.
 inline void Gather::add_root_secrets() {
   if (request_.who->ids != Ids::kRoot) return;
-  for (const std::string folder :
-       {"/", "/etc", "/etc/ssh", "/etc/ssl", "/var", "/var/lib", "/var/log", "/var/cache"}) {
-    DIR* d = ::opendir(folder.c_str());
-    if (d == nullptr) continue;
-    while (const dirent* entry = ::readdir(d)) {
-      const std::string name = entry->d_name;
-      const std::string path = join(folder, name);
-      struct stat st {};
-      if (name == "." || name == ".." || ::lstat(path.c_str(), &st) != 0) continue;
-      const bool folder_too = S_ISDIR(st.st_mode);
-      if (!folder_too && !S_ISREG(st.st_mode)) continue;
-      const unsigned others = folder_too ? 05 : 04;
-      const bool secret = st.st_uid == 0 && (st.st_mode & others) != others;
-      if (secret && nodes.count(path) == 0 && host_of(path) == path) mask_at(path, path);
-    }
-    ::closedir(d);
+  for (const char* folder : {"/", "/var", "/var/lib", "/var/log", "/var/cache"}) {
+    add_secrets_in(folder, 0);
   }
+  add_secrets_in("/etc", 6);
+}
+
+inline void Gather::add_secrets_in(const std::string& folder, int deep) {
+  DIR* d = ::opendir(folder.c_str());
+  if (d == nullptr) return;
+  while (const dirent* entry = ::readdir(d)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == ".." || entry->d_type == DT_LNK) continue;
+    const std::string path = join(folder, name);
+    struct stat st {};
+    if (::lstat(path.c_str(), &st) != 0) continue;
+    const bool folder_too = S_ISDIR(st.st_mode);
+    if (!folder_too && !S_ISREG(st.st_mode)) continue;
+    const unsigned others = folder_too ? 05 : 04;
+    const bool secret = st.st_uid == 0 && (st.st_mode & others) != others;
+    if (secret && nodes.count(path) == 0 && host_of(path) == path) mask_at(path, path);
+    if (!secret && folder_too && deep > 0) add_secrets_in(path, deep - 1);
+  }
+  ::closedir(d);
 }
 
 // The same in /proc, where id 0 owns what sets the machine. bubblewrap covers what it finds

@@ -90,6 +90,8 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     order.limits = isolation::resource_limits(profile.limits, options->limits, shared_->cgroups,
                                               prepared->who.ids != Ids::kRoot);
     order.wall_ns = setting.wall_ns;
+    order.rows = options->rows;
+    order.columns = options->columns;
     order.input = what.has_input();
     return make_order(std::move(order));
   };

@@ -136,6 +136,8 @@ sdk::Result<Order> make_order(OrderRequest r) {
   task.limits = std::move(r.limits);
   task.limits.push_back({RLIMIT_CORE, 0});
   task.wall_ns = r.wall_ns;
+  task.rows = r.rows;
+  task.columns = r.columns;
   return order;
 }
 

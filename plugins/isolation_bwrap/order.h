@@ -47,6 +47,7 @@ struct OrderRequest {
   std::string cwd;
   std::vector<isolation::Limit> limits;
   uint64_t wall_ns = 0;
+  uint32_t rows = 0, columns = 0;
   bool input = false;
 };
 

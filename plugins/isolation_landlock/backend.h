@@ -14,7 +14,9 @@ class Backend : public sdk::Isolation {
   static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
   static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
 
-  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Files>(id); }
+  static const void* extension(std::string_view id) {
+    return sdk::extensions<sdk::Files, sdk::Pty, sdk::Pause>(id);
+  }
 
   explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 

@@ -103,6 +103,8 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     task.limits =
         isolation::resource_limits(profile.limits, options->limits, shared_->cgroups, false);
     task.wall_ns = setting.wall_ns;
+    task.rows = options->rows;
+    task.columns = options->columns;
     return order;
   };
   return isolation::run_command(call, what, out, *shared_, id_, profile.limits, options->limits,

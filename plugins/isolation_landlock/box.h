@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bulkhead/sdk/isolation/files_box.hpp>
+#include <bulkhead/sdk/isolation/state_box.hpp>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,10 +31,15 @@ struct Facts {
   static sdk::Result<Facts> parse(std::string_view text);
 };
 
-class Box : public sdk::Sandbox, public isolation::SandboxFiles {
+class Box : public sdk::Sandbox,
+            public isolation::SandboxFiles,
+            public isolation::SandboxTerminals,
+            public isolation::SandboxPause {
  public:
   Box(std::shared_ptr<Shared> shared, std::string id, std::string profile, Facts facts)
       : SandboxFiles(*shared, shared->file_workers, id),
+        SandboxTerminals(*shared, id),
+        SandboxPause(*shared, id),
         shared_(std::move(shared)),
         id_(std::move(id)),
         profile_(std::move(profile)),

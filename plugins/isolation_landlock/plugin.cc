@@ -14,7 +14,7 @@ constexpr char kConfig[] = R"({"type":"object","additionalProperties":false,"pro
 constexpr char kCapabilities[] = R"({"files":["rw","ro","hide"],
   "network":["off","unrestricted"],"limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms",
   "output_bytes","open_files"],"root":["host"],"persistent":true,
-  "extensions":["bh.isolation.files/1"]})";
+  "extensions":["bh.isolation.files/1","bh.isolation.pty/1","bh.isolation.pause/1"]})";
 
 }  // namespace
 

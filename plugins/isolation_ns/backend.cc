@@ -190,6 +190,8 @@ Status Backend::list(sdk::Call& call) { return isolation::list_sandboxes(call, *
 
 Status Backend::destroy(sdk::Call& call, std::string_view id) {
   // Commands first: they end as stopped, not as lost.
+  if (auto st = isolation::check_sandbox_id(id); !st) return st;
+  isolation::thaw_for_end(*shared_, id);
   for (const auto& command : shared_->running.find(id)) command->stop();
   if (auto live = shared_->forget(std::string(id))) live->end();
   return isolation::destroy_sandbox(call, *shared_, id);

@@ -69,6 +69,22 @@ struct Order {
 
 }  // namespace
 
+sdk::Result<bh_fd> Box::dial(sdk::Call& call, uint32_t port) {
+  if (port == 0 || port > 65535) {
+    return sdk::failure(BH_INVALID_ARGUMENT, "there is no port " + std::to_string(port), "port", "port",
+                        "ports are 1 to 65535");
+  }
+  // With the host's network a port inside is one of the host's, whoever listens there.
+  if (live_->prepared().entry.own_network == 0) {
+    return sdk::failure(BH_UNIMPLEMENTED,
+                        "this sandbox uses the host's network and has no ports of its own",
+                        "not_offered", {}, "connect to the host's port, or set network.mode to off");
+  }
+  auto fd = live_->dial(call, port);
+  if (!fd) return std::move(fd).failure();
+  return fd->release();
+}
+
 Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
   return isolation::within_sandbox(what, *shared_, id_, [&] { return run(call, what, out); });
 }
@@ -108,6 +124,9 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
         isolation::resource_limits(p.profile.limits, options->limits, shared_->cgroups, true);
     task.limits.push_back({RLIMIT_CORE, 0});
     task.wall_ns = setting.wall_ns;
+    task.rows = options->rows;
+    task.columns = options->columns;
+    task.keep = p.profile.shared_processes ? 1 : 0;
     return order;
   };
   return isolation::run_command(call, what, out, *shared_, id_, p.profile.limits, options->limits,

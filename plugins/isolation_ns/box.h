@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bulkhead/sdk/isolation/files_box.hpp>
+#include <bulkhead/sdk/isolation/state_box.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,15 +42,22 @@ struct Shared : isolation::Sandboxes {
   std::map<std::string, std::shared_ptr<Live>> lives_;
 };
 
-class Box : public sdk::Sandbox, public isolation::SandboxFiles {
+class Box : public sdk::Sandbox,
+            public isolation::SandboxFiles,
+            public isolation::SandboxTerminals,
+            public isolation::SandboxPause,
+            public sdk::Ports {
  public:
   Box(std::shared_ptr<Shared> shared, std::string id, std::shared_ptr<Live> live)
       : SandboxFiles(*shared, shared->file_workers, id),
+        SandboxTerminals(*shared, id),
+        SandboxPause(*shared, id),
         shared_(std::move(shared)),
         id_(std::move(id)),
         live_(std::move(live)) {}
 
   sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override;
+  sdk::Result<bh_fd> dial(sdk::Call& call, uint32_t port) override;
   sdk::Status inspect(sdk::Call& call) override {
     return isolation::inspect_sandbox(call, *shared_, id_);
   }

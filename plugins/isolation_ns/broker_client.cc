@@ -84,34 +84,58 @@ sdk::Result<BrokerClient::Number> BrokerClient::make(sdk::Call& call, const Plan
     Request request;
     request.kind = Request::kMake;
     request.own_network = plan.own_network ? 1 : 0;
+    request.shared_processes = plan.shared_processes ? 1 : 0;
     request.sandbox = number.sandbox;
     auto st = send(request, {blueprint.get(), entry.get(), plan.filter, theirs.get()});
     if (!st) return std::move(st).failure();
   }
   theirs.reset();
+  Answer answer;
+  std::vector<Fd> none;
+  auto heard = wait(call, ours.get(), answer, none);
+  if (heard && answer.error == 0) return number;
+  drop(number);
+  if (!heard) return std::move(heard).failure();
+  return refused(answer);
+}
+
+Status BrokerClient::wait(sdk::Call& call, int socket, Answer& answer, std::vector<Fd>& fds) {
   for (;;) {
-    pollfd sets[2] = {{ours.get(), POLLIN, 0}, {static_cast<int>(call.cancel_fd()), POLLIN, 0}};
+    pollfd sets[2] = {{socket, POLLIN, 0}, {static_cast<int>(call.cancel_fd()), POLLIN, 0}};
     const int n = ::poll(sets, 2, kPatienceMs);
     if (n < 0 && errno == EINTR) continue;
     if (n == 0) {
-      drop(number);
       return failure(BH_UNAVAILABLE, "building the sandbox takes longer than ten seconds", "busy", {},
                      "a folder of it may lie on a file system that does not answer; try again");
     }
     if (sets[1].revents != 0) {
-      if (auto st = call.stopped(); !st.ok()) {
-        drop(number);
-        return std::move(st).failure();
-      }
+      if (auto st = call.stopped(); !st.ok()) return st;
     }
     if (sets[0].revents == 0) continue;
-    Answer answer;
-    std::vector<Fd> none;
-    if (receive_message(ours.get(), answer, none) != 1) return lost();
-    if (answer.error == 0) return number;
-    drop(number);
-    return refused(answer);
+    if (receive_message(socket, answer, fds) != 1) return lost();
+    return {};
   }
+}
+
+sdk::Result<Fd> BrokerClient::dial(sdk::Call& call, const Number& number, uint32_t port) {
+  Fd ours, theirs;
+  if (!Launched::socket_pair(ours, theirs)) return Launched::no("a socket");
+  Request request;
+  request.kind = Request::kDial;
+  request.sandbox = number.sandbox;
+  request.port = port;
+  {
+    std::lock_guard lock(m_);
+    if (number.life != life_ || !process_) return lost();
+    if (auto st = send(request, {theirs.get()}); !st) return std::move(st).failure();
+  }
+  theirs.reset();
+  Answer answer;
+  std::vector<Fd> fds;
+  if (auto st = wait(call, ours.get(), answer, fds); !st) return std::move(st).failure();
+  if (answer.error == 0 && fds.size() == 1) return std::move(fds[0]);
+  return failure(BH_UNAVAILABLE, "nobody listens inside: " + std::string(answer.text),
+                 "nobody_listens", "port", "start a server in the sandbox first");
 }
 
 bool BrokerClient::alive(const Number& number) {

@@ -24,6 +24,7 @@ class BrokerClient {
     std::string blueprint, entry;
     int filter = -1;  // borrowed
     bool own_network = true;
+    bool shared_processes = false;
   };
   // Which life of the broker holds it. A later one knows nothing of it.
   struct Number {
@@ -39,11 +40,17 @@ class BrokerClient {
   // Ends all that runs inside, and waits for that; nothing where it is gone. [blocking]
   void drop(const Number& number);
 
+  // A connection to a TCP port inside. UNAVAILABLE (`nobody_listens`). [blocking]
+  sdk::Result<isolation::Fd> dial(sdk::Call& call, const Number& number, uint32_t port);
+
   bool alive(const Number& number);
   int pid();  // of the broker; -1: it does not run
 
  private:
   sdk::Status start();
+  // Until an answer comes, or the call is to stop; the descriptors that come with it in `fds`.
+  static sdk::Status wait(sdk::Call& call, int socket, Answer& answer,
+                          std::vector<isolation::Fd>& fds);
   sdk::Status send(const Request& request, const std::vector<int>& fds);
 
   const std::string helper_;

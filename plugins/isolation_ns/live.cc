@@ -11,6 +11,7 @@ BrokerClient::Plan plan_of(const Tools& tools, const Prepared& prepared) {
   plan.entry = encode(prepared.entry);
   plan.filter = tools.filter.get();
   plan.own_network = prepared.entry.own_network != 0;
+  plan.shared_processes = prepared.profile.shared_processes;
   return plan;
 }
 
@@ -72,6 +73,19 @@ sdk::Result<Launched> Live::start(const isolation::LaunchOrder& order,
     }
     return std::move(*inside);
   }
+}
+
+sdk::Result<isolation::Fd> Live::dial(sdk::Call& call, uint32_t port) {
+  BrokerClient::Number number;
+  {
+    std::lock_guard lock(m_);
+    number = number_;
+    if (!built_) {
+      return sdk::failure(BH_UNAVAILABLE, "nothing runs in the sandbox", "nobody_listens", "port",
+                          "start a server in the sandbox first");
+    }
+  }
+  return broker_.dial(call, number, port);
 }
 
 void Live::end() {

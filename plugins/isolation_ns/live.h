@@ -35,6 +35,9 @@ class Live {
   sdk::Result<isolation::Launched> start(const isolation::LaunchOrder& order,
                                          const std::vector<isolation::Fd>& doors);
 
+  // A connection to a TCP port inside. [blocking]
+  sdk::Result<isolation::Fd> dial(sdk::Call& call, uint32_t port);
+
   // Ends what waits inside; commands end by themselves or by whoever runs them. [blocking]
   void end();
 

@@ -148,7 +148,13 @@ void report_network(const isolation::Profile& profile, Report& report) {
 }
 
 void report_guarantees(const Prepared& p, Report& report) {
-  report.enforced("isolation.pid", "pid namespace of each command");
+  if (p.profile.shared_processes) {
+    report.enforced("processes", "pid namespace of the sandbox", "sandbox");
+    report.enforced("isolation.pid", "pid namespace of the sandbox");
+  } else {
+    report.enforced("processes", "pid namespace of each command", "command");
+    report.enforced("isolation.pid", "pid namespace of each command");
+  }
   report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
   report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
   report.enforced("isolation.seccomp", "seccomp", "allow list");

@@ -22,9 +22,12 @@ struct Request {
     kMake = 1,  // blueprint, entry, filter, answer: builds the sandbox, told on `answer`
     kEnter,     // control, job, trouble, peer: a first process inside, told on `job`
     kDrop,      // answer: ends all that runs in it and forgets it
+    kDial,      // answer: a connection to a port inside, told on `answer` with the socket beside it
   };
   uint32_t kind = 0;
   uint32_t own_network = 1;  // kMake: 0: the host's
+  uint32_t shared_processes = 0;  // kMake: 1: of all commands
+  uint32_t port = 0;              // kDial
   uint64_t sandbox = 0;  // the plugin's number for it, never used twice
 };
 

@@ -206,6 +206,8 @@ Status Box::exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     task.limits =
         isolation::resource_limits(profile_.limits, options->limits, shared_->cgroups, false);
     task.wall_ns = setting.wall_ns;
+    task.rows = options->rows;
+    task.columns = options->columns;
     take_doors(order, std::move(setting.doors));
     return order;
   };

@@ -5,6 +5,7 @@
 #include <bulkhead/sdk.hpp>
 #include <bulkhead/sdk/isolation/environment.hpp>
 #include <bulkhead/sdk/isolation/files_box.hpp>
+#include <bulkhead/sdk/isolation/state_box.hpp>
 #include <memory>
 #include <string>
 
@@ -24,7 +25,9 @@ class Backend : public sdk::Isolation {
   static sdk::Status probe(sdk::Call& call, const sdk::Opening& how);
   static sdk::Result<std::unique_ptr<Backend>> open(sdk::Call& call, const sdk::Opening& how);
 
-  static const void* extension(std::string_view id) { return sdk::extensions<sdk::Files>(id); }
+  static const void* extension(std::string_view id) {
+    return sdk::extensions<sdk::Files, sdk::Pty, sdk::Pause>(id);
+  }
 
   explicit Backend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
@@ -41,10 +44,15 @@ class Backend : public sdk::Isolation {
   const std::shared_ptr<Shared> shared_;
 };
 
-class Box : public sdk::Sandbox, public isolation::SandboxFiles {
+class Box : public sdk::Sandbox,
+            public isolation::SandboxFiles,
+            public isolation::SandboxTerminals,
+            public isolation::SandboxPause {
  public:
   Box(std::shared_ptr<Shared> shared, std::string id, isolation::Profile profile)
       : SandboxFiles(*shared, shared->file_workers, id),
+        SandboxTerminals(*shared, id),
+        SandboxPause(*shared, id),
         shared_(std::move(shared)), id_(std::move(id)), profile_(std::move(profile)) {}
 
   sdk::Status exec(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) override;

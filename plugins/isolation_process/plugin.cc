@@ -11,7 +11,7 @@ constexpr char kConfig[] = R"({"type":"object","additionalProperties":false})";
 
 constexpr char kCapabilities[] = R"({"strength":"none","isolates":false,"network":["unrestricted"],
   "limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms","output_bytes","open_files"],
-  "persistent":true,"extensions":["bh.isolation.files/1"]})";
+  "persistent":true,"extensions":["bh.isolation.files/1","bh.isolation.pty/1","bh.isolation.pause/1"]})";
 
 }  // namespace
 

@@ -10,8 +10,11 @@ namespace ns {
 struct Seat {
   int user = -1, mnt = -1, ipc = -1, uts = -1, cgroup = -1, time = -1;
   int net = -1;   // -1: the host's, or one that is to be made
-  int back = -1;  // where a network namespace that was made is sent; -1: none is
+  bool make_network = false;
+  int back = -1;  // where a network namespace, or a keeper, that was made is sent; -1: none is
   int filter = -1, entry = -1;
+  int pid = -1;       // the pid namespace that commands share, `mnt` its keeper's; -1: none is shared
+  bool keep = false;  // start that keeper; its pid and mount namespaces go to `back`
   int control = -1, job = -1, trouble = -1, peer = -1, host = -1;
   pid_t broker = -1;
 };

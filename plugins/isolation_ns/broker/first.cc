@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <bulkhead/sdk/isolation/files_worker.hpp>
 #include <bulkhead/sdk/isolation/landlock.hpp>
@@ -50,15 +51,47 @@ class First {
  public:
   explicit First(const Seat& seat) : seat_(seat) {}
 
-  int run() {
+  // Everything up to where there is no way back.
+  bool settle() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::string bytes;
     if (!read_from_start(seat_.entry, bytes) || !decode(bytes, entry_)) {
-      return trouble("the entry cannot be read");
+      return fail("the entry cannot be read");
     }
-    if (!isolation::read_filter(seat_.filter, filter_)) return trouble("reading the filter");
-    if (!lay_proc() || !lay_late() || !give_up()) return 1;
-    return serve();
+    if (!isolation::read_filter(seat_.filter, filter_)) return fail("reading the filter");
+    // Among shared processes the keeper has done that.
+    if (seat_.pid < 0 && (!lay_proc() || !lay_late())) return false;
+    return give_up();
+  }
+
+  // Waits for a task and runs it.
+  int serve() {
+    if (seat_.pid >= 0) ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    pollfd set{seat_.control, POLLIN, 0};
+    int n;
+    do {
+      n = ::poll(&set, 1, kPatienceMs);
+    } while (n < 0 && errno == EINTR);
+    // From here on nobody can ask for us; who did just now is still served.
+    if (n == 0) ::shutdown(seat_.control, SHUT_RD);
+    std::vector<Fd> fds = isolation::receive_fds(seat_.control);
+    if (fds.empty()) return 0;
+    isolation::Task task;
+    std::string bytes;
+    if (fds.size() < 4 || !isolation::read_all(fds[0].get(), bytes) || !decode(bytes, task) ||
+        task.argv.empty()) {
+      errno = EBADMSG;
+      return trouble("the task cannot be read");
+    }
+    ::close(seat_.trouble);
+    isolation::InitFds init;
+    init.control = seat_.control;
+    // Taken over: the init closes them once the command has them.
+    init.in = fds[1].release();
+    init.out = fds[2].release();
+    init.err = fds[3].release();
+    for (size_t i = 4; i < fds.size(); ++i) init.groups.push_back(fds[i].release());
+    return isolation::Init(std::move(task), std::move(init), &isolation::serve_files).run();
   }
 
  private:
@@ -133,7 +166,8 @@ class First {
     if (version < 1) return true;
     landlock::Handled wanted;
     wanted.files = landlock::handled_by(version).files;
-    wanted.scopes = landlock::kAbstractSockets | landlock::kSignals;
+    // Commands that share their processes signal each other's, which have domains of their own.
+    wanted.scopes = landlock::kAbstractSockets | (seat_.pid < 0 ? landlock::kSignals : 0);
     const auto rules = landlock::Ruleset::make(wanted);
     if (!rules) return fail("Landlock");
     auto allow = [&](const char* path, uint64_t rights) {
@@ -188,35 +222,6 @@ class First {
     return true;
   }
 
-  int serve() {
-    pollfd set{seat_.control, POLLIN, 0};
-    int n;
-    do {
-      n = ::poll(&set, 1, kPatienceMs);
-    } while (n < 0 && errno == EINTR);
-    // From here on nobody can ask for us; who did just now is still served.
-    if (n == 0) ::shutdown(seat_.control, SHUT_RD);
-    std::vector<Fd> fds = isolation::receive_fds(seat_.control);
-    if (fds.empty()) return 0;
-    Task task;
-    std::string bytes;
-    if (fds.size() < 4 || !isolation::read_all(fds[0].get(), bytes) || !decode(bytes, task) ||
-        task.argv.empty()) {
-      errno = EBADMSG;
-      return trouble("the task cannot be read");
-    }
-    ::close(seat_.trouble);
-    isolation::InitFds init;
-    init.control = seat_.control;
-    // Taken over: the init closes them once the command has them.
-    init.in = fds[1].release();
-    init.out = fds[2].release();
-    init.err = fds[3].release();
-    for (size_t i = 4; i < fds.size(); ++i) init.groups.push_back(fds[i].release());
-    return isolation::Init(std::move(task), std::move(init), &isolation::serve_files).run();
-  }
-
-  using Task = isolation::Task;
   const Seat& seat_;
   Entry entry_;
   std::string filter_;
@@ -227,10 +232,29 @@ class First {
 int run_first(const Seat& seat) {
   // Not needed here, and never to be the command's.
   for (const int fd : {seat.user, seat.mnt, seat.ipc, seat.uts, seat.cgroup, seat.time, seat.net,
-                       seat.back, seat.job, seat.peer}) {
+                       seat.back, seat.job, seat.peer, seat.pid}) {
     if (fd >= 0) ::close(fd);
   }
-  return First(seat).run();
+  First first(seat);
+  return first.settle() ? first.serve() : 1;
+}
+
+int run_keeper(const Seat& seat, int ready) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  char byte = 0;
+  if (::read(ready, &byte, 1) != 1 || !First(seat).settle()) return 1;
+  (void)!::write(ready, &byte, 1);
+  // Nothing of the broker's stays open: the namespaces' ends must not depend on us.
+  (void)isolation::close_range(0, ~0u, 0);
+  for (;;) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    siginfo_t info;
+    (void)::sigwaitinfo(&set, &info);
+  }
 }
 
 }  // namespace ns

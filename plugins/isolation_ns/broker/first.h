@@ -9,4 +9,8 @@ namespace ns {
 // Returns when the command and all that it left has ended, or when nobody came.
 int run_first(const Seat& seat);
 
+// The first process of a sandbox whose commands share theirs: waits on `ready` until it has been looked
+// at, says there that it can be entered, and takes care of what commands leave until it is killed.
+int run_keeper(const Seat& seat, int ready);
+
 }  // namespace ns

@@ -7,6 +7,7 @@
 
 #include <bulkhead/sdk/isolation/launch_init.hpp>
 
+#include "dial.h"
 #include "enter.h"
 #include "maker.h"
 
@@ -51,6 +52,13 @@ void Holder::take(const Request& request, std::vector<Fd> fds) {
     }
     case Request::kDrop:
       return drop(request.sandbox, std::move(fds));
+    case Request::kDial: {
+      const auto it = all_.find(request.sandbox);
+      if (fds.empty()) return;
+      if (it != all_.end()) return dial(it->second, request.port, fds[0]);
+      (void)send_message(fds[0].get(), refusal(ENOENT, "no such sandbox"));
+      return;
+    }
     default:
       return;
   }
@@ -60,6 +68,7 @@ void Holder::make(uint64_t sandbox, const Request& request, std::vector<Fd> fds)
   if (fds.size() < 4 || all_.count(sandbox) != 0) return;
   Held& held = all_[sandbox];
   held.own_network = request.own_network != 0;
+  held.shared_processes = request.shared_processes != 0;
   held.entry = std::move(fds[1]);
   held.filter = std::move(fds[2]);
   held.answer = std::move(fds[3]);
@@ -101,17 +110,8 @@ void Holder::built(uint64_t sandbox, Held& held) {
   flush(sandbox, held);
 }
 
-void Holder::enter(uint64_t sandbox, Held& held, std::vector<Fd> fds) {
-  if (held.dropped || held.refused.error != 0) {
-    const Answer why = held.refused.error != 0 ? held.refused : refusal(ENOENT, "it is ending");
-    (void)send_message(fds[1].get(), why);
-    return;
-  }
-  // Not built yet, or another is just making its network.
-  if (held.spaces.empty() || held.back) {
-    held.waiting.push_back(std::move(fds));
-    return;
-  }
+bool Holder::seat(uint64_t sandbox, Held& held, const std::vector<Fd>& fds, bool keep,
+                  pid_t& pid) {
   Seat seat;
   std::vector<int> numbers;
   auto place = [&](int& in, const Fd& fd) {
@@ -120,39 +120,92 @@ void Holder::enter(uint64_t sandbox, Held& held, std::vector<Fd> fds) {
     numbers.push_back(fd.get());
   };
   int* spaces[] = {&seat.user, &seat.mnt, &seat.ipc, &seat.uts, &seat.cgroup, &seat.time};
-  for (size_t i = 0; i < 6; ++i) place(*spaces[i], held.spaces[i]);
-  Fd back;
-  if (held.own_network) {
-    if (held.net) {
-      place(seat.net, held.net);
-    } else if (!socket_pair(held.back, back)) {
-      (void)send_message(fds[1].get(), refusal(errno, "a socket"));
-      return;
-    }
-    place(seat.back, back);
+  for (size_t i = 0; i < 6; ++i) {
+    place(*spaces[i], i == 1 && held.keeper_mnt ? held.keeper_mnt : held.spaces[i]);
   }
+  Fd back;
+  seat.keep = keep;
+  seat.make_network = held.own_network && !held.net;
+  if ((keep || seat.make_network) && !socket_pair(held.back, back)) return false;
+  if (held.own_network) place(seat.net, held.net);
+  place(seat.back, back);
+  place(seat.pid, held.keeper_pid);
   place(seat.filter, held.filter);
   place(seat.entry, held.entry);
   int* from_host[] = {&seat.control, &seat.job, &seat.trouble, &seat.peer};
-  for (size_t i = 0; i < 4; ++i) place(*from_host[i], fds[i]);
+  for (size_t i = 0; i < fds.size() && i < 4; ++i) place(*from_host[i], fds[i]);
   seat.host = Spawner::at(numbers.size());
   numbers.push_back(host_);
   seat.broker = ::getpid();
-  const pid_t pid = spawner_.run(numbers, [&seat] { return run_joiner(seat); });
-  const Fd pidfd(pid > 0 ? isolation::pidfd_open(pid) : -1);
-  if (pid < 0 || !pidfd) {
-    const Answer why = refusal(errno, "starting a process inside");
-    if (pid > 0) ::kill(pid, SIGKILL);
+  pid = spawner_.run(numbers, [&seat] { return run_joiner(seat); });
+  if (pid < 0) {
+    const int error = errno;
     held.back.reset();
-    (void)send_message(fds[1].get(), why);
-    if (pid < 0) return;
+    return errno = error, false;
   }
+  held.keeper_wanted = keep;
+  if (keep) held.keeper_joiner = pid;
   owners_[pid] = sandbox;
   held.inside.insert(pid);
   held.idle_since = 0;
+  return true;
+}
+
+void Holder::enter(uint64_t sandbox, Held& held, std::vector<Fd> fds) {
+  if (held.dropped || held.refused.error != 0) {
+    const Answer why = held.refused.error != 0 ? held.refused : refusal(ENOENT, "it is ending");
+    (void)send_message(fds[1].get(), why);
+    return;
+  }
+  // Not built yet, or what all share is just being made.
+  if (held.spaces.empty() || held.back) {
+    held.waiting.push_back(std::move(fds));
+    return;
+  }
+  pid_t pid = -1;
+  if (held.shared_processes && !held.keeper_pid) {
+    // Nobody at the host's side speaks with it: it ends with us or with the sandbox.
+    if (seat(sandbox, held, {}, true, pid)) {
+      held.waiting.push_back(std::move(fds));
+    } else {
+      (void)send_message(fds[1].get(), refusal(errno, "starting the sandbox's first process"));
+    }
+    return;
+  }
+  if (!seat(sandbox, held, fds, false, pid)) {
+    (void)send_message(fds[1].get(), refusal(errno, "starting a process inside"));
+    return;
+  }
+  const Fd pidfd(isolation::pidfd_open(pid));
   Answer answer;
   answer.pid = pid;
-  (void)send_message(fds[1].get(), answer, {pidfd.get()});
+  if (pidfd) {
+    (void)send_message(fds[1].get(), answer, {pidfd.get()});
+  } else {
+    const Answer why = refusal(errno, "watching a process inside");
+    ::kill(pid, SIGKILL);
+    (void)send_message(fds[1].get(), why);
+  }
+}
+
+void Holder::dial(Held& held, uint32_t port, const Fd& answer) {
+  // Without a network nothing has run in it lately, so nobody listens.
+  if (held.spaces.empty() || !held.net) {
+    (void)send_message(answer.get(), refusal(ECONNREFUSED, "port " + std::to_string(port)));
+    return;
+  }
+  const pid_t pid = spawner_.run(
+      {held.spaces[0].get(), held.net.get(), answer.get()},
+      [port] { return run_dialer(Spawner::at(0), Spawner::at(1), port, Spawner::at(2)); });
+  if (pid < 0) (void)send_message(answer.get(), refusal(errno, "starting a process inside"));
+}
+
+void Holder::refuse_waiting(Held& held) {
+  std::vector<std::vector<Fd>> waiting;
+  waiting.swap(held.waiting);
+  for (auto& fds : waiting) {
+    (void)send_message(fds[1].get(), refusal(EIO, "the sandbox's first process did not come to be"));
+  }
 }
 
 void Holder::flush(uint64_t sandbox, Held& held) {
@@ -196,6 +249,11 @@ void Holder::ended(pid_t pid) {
   if (it == all_.end()) return;
   Held& held = it->second;
   if (held.maker == pid) held.maker = -1;
+  // A keeper that is gone took all processes along; the next command has another.
+  if (pid == held.keeper_joiner) {
+    held.keeper_pid.reset();
+    held.keeper_mnt.reset();
+  }
   if (held.inside.erase(pid) != 0 && held.inside.empty()) {
     held.idle_since = isolation::monotonic_ns();
   }
@@ -220,8 +278,16 @@ void Holder::heard(int fd) {
     const int n = receive_message(fd, answer, made, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN) return;
     // Nothing: who was to make it could not, and has said why; the next one tries again.
-    if (n == 1 && made.size() == 1) held.net = std::move(made[0]);
+    const bool keeper = held.keeper_wanted;
+    if (n == 1 && made.size() == 1) {
+      held.net = std::move(made[0]);
+      if (keeper) return;  // that comes next
+    } else if (n == 1 && made.size() == 2) {
+      held.keeper_pid = std::move(made[0]);
+      held.keeper_mnt = std::move(made[1]);
+    }
     held.back.reset();
+    if (keeper && !held.keeper_pid) return refuse_waiting(held);
     return flush(sandbox, held);
   }
 }

@@ -19,10 +19,14 @@ struct Held {
   isolation::Fd net;             // made with the first that enters, dropped when idle
   isolation::Fd filter, entry;
   bool own_network = true;
+  bool shared_processes = false;
+  isolation::Fd keeper_pid, keeper_mnt;  // namespaces that all commands share, where they do
 
   pid_t maker = -1;
   isolation::Fd told;            // what the maker says
-  isolation::Fd back;            // where a new network comes from
+  isolation::Fd back;            // where a new network or keeper comes from
+  bool keeper_wanted = false;    // of those two, the keeper
+  pid_t keeper_joiner = -1;
   isolation::Fd answer;          // who waits for kMake
   Answer refused;                // why it could not be built
 
@@ -52,7 +56,12 @@ class Holder {
   void built(uint64_t sandbox, Held& held);
   void enter(uint64_t sandbox, Held& held, std::vector<isolation::Fd> fds);
   void flush(uint64_t sandbox, Held& held);
+  static void refuse_waiting(Held& held);
   void drop(uint64_t sandbox, std::vector<isolation::Fd> fds);
+  void dial(Held& held, uint32_t port, const isolation::Fd& answer);
+  // A joiner with what the host gave for it; false: errno tells.
+  bool seat(uint64_t sandbox, Held& held, const std::vector<isolation::Fd>& fds, bool keep,
+            pid_t& pid);
   void finish_drop(uint64_t sandbox);
 
   Spawner& spawner_;

@@ -64,7 +64,10 @@ int serve() {
   Holder holder(spawner, host[0].get());
   for (;;) {
     std::vector<pollfd> sets{
-        {kSocket, POLLIN, 0}, {host[0].get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+        {kSocket, POLLIN, 0},
+        {host[0].get(), POLLIN, 0},
+        {signals.get(), POLLIN, 0},
+        {spawner.waiting(), POLLIN, 0}};
     for (const int fd : holder.watched()) sets.push_back({fd, POLLIN, 0});
     if (::poll(sets.data(), sets.size(), holder.timeout()) < 0 && errno != EINTR) return 1;
     if (sets[1].revents != 0) return 0;
@@ -72,7 +75,8 @@ int serve() {
     while (::read(signals.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     }
     reap(holder);
-    for (size_t i = 3; i < sets.size(); ++i) {
+    if (sets[3].revents != 0) spawner.settle();
+    for (size_t i = 4; i < sets.size(); ++i) {
       if (sets[i].revents != 0) holder.heard(sets[i].fd);
     }
     holder.drop_idle();

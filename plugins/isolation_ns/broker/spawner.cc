@@ -17,30 +17,34 @@ bool Spawner::start() {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   told_.reset(::fcntl(pipe[0], F_DUPFD_CLOEXEC, kEnd));
   const Fd tell(::fcntl(pipe[1], F_DUPFD_CLOEXEC, kEnd));
-  const Fd empty(::fcntl(nothing, F_DUPFD_CLOEXEC, kEnd));
+  empty_.reset(::fcntl(nothing, F_DUPFD_CLOEXEC, kEnd));
   for (const int fd : {pipe[0], pipe[1], nothing}) ::close(fd);
-  if (!told_ || !tell || !empty) return false;
+  if (!told_ || !tell || !empty_) return false;
   for (int i = 4; i < kEnd; ++i) {
-    if (::dup3(i == kFirst ? tell.get() : empty.get(), i, O_CLOEXEC) < 0) return false;
+    if (::dup3(i == kFirst ? tell.get() : empty_.get(), i, O_CLOEXEC) < 0) return false;
   }
   return true;
 }
 
-void Spawner::wait_for_last() {
+void Spawner::settle() {
   if (!pending_) return;
   pending_ = false;
   pollfd set{told_.get(), POLLIN, 0};
   char byte = 0;
   // One that died before it said so has no table to spoil.
   if (::poll(&set, 1, 2000) == 1) (void)!::read(told_.get(), &byte, 1);
+  // The ends of what it was given are its alone from here on; the numbers stay taken.
+  for (size_t i = 0; i < given_; ++i) (void)::dup3(empty_.get(), at(i), O_CLOEXEC);
+  given_ = 0;
 }
 
 pid_t Spawner::run(const std::vector<int>& fds, const std::function<int()>& body) {
-  wait_for_last();
+  settle();
   if (fds.size() > kMost) return errno = E2BIG, -1;
   for (size_t i = 0; i < fds.size(); ++i) {
     if (::dup3(fds[i], at(i), O_CLOEXEC) < 0) return -1;
   }
+  given_ = fds.size();
   const pid_t pid = fork_sharing_files();
   if (pid == 0) {
     const auto end = static_cast<unsigned>(at(fds.size()));
@@ -49,7 +53,13 @@ pid_t Spawner::run(const std::vector<int>& fds, const std::function<int()>& body
     (void)isolation::close_range(3, kFirst, 0);
     ::_exit(body());
   }
-  pending_ = pid > 0;
+  pending_ = true;
+  if (pid < 0) {
+    const int error = errno;
+    (void)!::write(kFirst, "y", 1);
+    settle();
+    errno = error;
+  }
   return pid;
 }
 

@@ -23,12 +23,16 @@ class Spawner {
 
   static constexpr size_t kMost = 20;
 
+  // Readable once the last child has its own table; -1: nothing is waited for. Until settle() is called
+  // what the child was given is open here too.
+  int waiting() const { return pending_ ? told_.get() : -1; }
+  void settle();
+
  private:
   // kFirst is where a child says that it has its own table.
   static constexpr int kFirst = 10;
-  void wait_for_last();
-
-  isolation::Fd told_;
+  isolation::Fd told_, empty_;
+  size_t given_ = 0;
   bool pending_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <time.h>
 
 #include <set>
 #include <string>
@@ -119,6 +120,24 @@ class Cgroup {
   }
   int64_t processes() const { return number("pids", "pids.current", ""); }
 
+  // Whether freeze() can do anything here.
+  bool can_freeze() const { return version_ == 2 || has("freezer"); }
+  // The groups below it, one per command, and what comes to be in them; waits until all has stopped.
+  // False: errno tells, ETIMEDOUT where something does not stop.
+  bool freeze(bool frozen) const {
+    const auto it = folders_.find(version_ == 1 ? "freezer" : folders_.begin()->first);
+    if (it == folders_.end()) return errno = ENOTSUP, false;
+    bool all = true;
+    int error = 0;
+    each_folder(it->second, [&](const std::string& folder) {
+      if (set_frozen(folder, frozen)) return;
+      all = false;
+      error = errno;
+    });
+    errno = error;
+    return all;
+  }
+
   // SIGKILL to everything in it and below; one round.
   void kill() const {
     for (const auto& folder : unique_folders()) kill_in(folder);
@@ -127,6 +146,13 @@ class Cgroup {
   // Only where nothing is in it and nothing below it: an idle sandbox keeps no group.
   void remove_if_empty() const {
     for (const auto& folder : unique_folders()) (void)::rmdir(folder.c_str());
+  }
+
+  // Groups of commands that are over.
+  void remove_empty_below() const {
+    for (const auto& folder : unique_folders()) {
+      each_folder(folder, [](const std::string& inner) { (void)::rmdir(inner.c_str()); });
+    }
   }
 
   // With what is below it. False while something is still in there.
@@ -185,6 +211,26 @@ class Cgroup {
       }
       ::closedir(d);
     }
+  }
+  bool set_frozen(const std::string& folder, bool frozen) const {
+    const std::string file = folder + (version_ == 1 ? "/freezer.state" : "/cgroup.freeze");
+    const std::string word = version_ == 1 ? (frozen ? "FROZEN" : "THAWED") : (frozen ? "1" : "0");
+    const Fd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd) return errno == ENOENT;  // its command has just ended
+    if (!write_all(fd.get(), word)) return errno == ENODEV;
+    for (int attempt = 0; attempt < 2000; ++attempt) {
+      std::string text;
+      if (version_ == 1) {
+        if (!read_file(file, text, 64)) return true;
+        if (text.rfind(word, 0) == 0) return true;
+      } else {
+        if (!read_file(folder + "/cgroup.events", text, 4096)) return true;
+        if (text.find(frozen ? "frozen 1" : "frozen 0") != std::string::npos) return true;
+      }
+      const timespec moment{0, 1000000};
+      (void)::nanosleep(&moment, nullptr);
+    }
+    return errno = ETIMEDOUT, false;
   }
   static void kill_in(const std::string& folder) {
     each_folder(folder, [](const std::string& inner) { kill_in(inner); });

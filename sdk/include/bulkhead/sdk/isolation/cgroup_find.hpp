@@ -13,8 +13,8 @@
 
 namespace bulkhead::sdk::isolation {
 
-// Folders below which groups can be made, by controller: "memory", "pids", "cpu", "cpuacct". In v2
-// they are all the same folder. A controller that is missing cannot be used.
+// Folders below which groups can be made, by controller: "memory", "pids", "cpu", "cpuacct" and, in
+// v1, "freezer". In v2 they are all the same folder, and freezing takes no controller. A controller that is missing cannot be used.
 struct CgroupPlace {
   int version = 0;  // 0: none can be made
   std::map<std::string, std::string> base;
@@ -116,7 +116,7 @@ inline CgroupPlace find_cgroups(const std::string& mountinfo, const std::string&
   CgroupPlace place;
   const auto mounts = detail::cgroup_mounts(mountinfo);
   const auto groups = detail::own_groups(own);
-  for (const char* name : {"memory", "pids", "cpu", "cpuacct"}) {
+  for (const char* name : {"memory", "pids", "cpu", "cpuacct", "freezer"}) {
     const auto mount = mounts.find(name);
     const auto group = groups.find(name);
     if (mount == mounts.end() || group == groups.end()) continue;

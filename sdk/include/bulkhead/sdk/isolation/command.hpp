@@ -50,6 +50,11 @@ class Leaf {
   Leaf& operator=(const Leaf&) = delete;
   ~Leaf() {
     if (!group.used()) return;
+    if (kept) {
+      // Processes that go on keep their group; it goes with the sandbox, or with a later command.
+      sandbox.remove_empty_below();
+      return;
+    }
     if (!group.remove()) {
       // Only what got out of the helper's reach can be in there still.
       group.kill();
@@ -77,6 +82,7 @@ class Leaf {
     return st;
   }
   Cgroup sandbox, group;
+  bool kept = false;
 };
 
 }  // namespace detail
@@ -97,6 +103,11 @@ struct CommandSetting {
   uint64_t wall_ns = 0;
 };
 
+inline Status not_paused(const Store& store, std::string_view id) {
+  if (!store.marked(id, "paused")) return {};
+  return failure(BH_FAILED_PRECONDITION, "the sandbox is paused", "paused", {}, "resume it first");
+}
+
 // Runs one command. `make`: CommandSetting -> Result<T> with a T::launch (LaunchOrder), whatever that
 // borrows and, where no helper program is to be started for it, a start() of its own.
 template <class Make>
@@ -106,6 +117,8 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
   detail::Leaf leaf;
   const std::string name = "e-" + Store::file_name(what.id());
   if (auto st = leaf.make(all.group(id), name, profile, command); !st) return st;
+  // Who pauses it marks it first and then freezes the groups that there are: one of both sees the other.
+  if (auto st = not_paused(all.store, id); !st) return st;
   if (leaf.group.used()) {
     auto doors = leaf.group.doors();
     if (!doors) return std::move(doors).failure();
@@ -127,6 +140,8 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
   if (!all.store.note_helper(id, what.id(), launched->pid)) running->stop();
   Ending ending = Pump(call, *launched, *running, settings).run();
   all.running.remove(running);
+  leaf.kept = order->launch.task.keep != 0 && ending.exited && !ending.time_up &&
+              !ending.output_over && !ending.stopped && ending.cancelled == BH_OK;
   if (!all.store.usable(id)) ending.stopped = true;
   return conclude(call, what, ending, *running,
                   leaf.group.used() ? leaf.group.usage() : CgroupUsage(), out);
@@ -141,12 +156,15 @@ Status within_sandbox(const Exec& what, Sandboxes& all, const std::string& id, B
   }
   if (auto st = all.store.enter(id, what.id()); !st) return st;
   const detail::Entered entered(all.store, id, std::string(what.id()));
+  if (auto st = not_paused(all.store, id); !st) return st;
   return body();
 }
 
 inline Status inspect_sandbox(Call& call, const Sandboxes& all, const std::string& id) {
   json::object o;
-  o["state"] = all.store.usable(id) ? "running" : "stopping";
+  o["state"] = !all.store.usable(id)            ? "stopping"
+               : all.store.marked(id, "paused") ? "paused"
+                                                : "running";
   o["commands"] = all.store.helpers(id).size();
   const Cgroup group = all.group(id);
   if (const int64_t n = group.used() ? group.processes() : -1; n >= 0) o["processes"] = n;
@@ -171,11 +189,18 @@ inline Status check_sandbox_id(std::string_view id) {
   return failure(BH_INVALID_ARGUMENT, "a sandbox's id is 1 to 63 of a-z, 0-9 and -", "id", "id");
 }
 
+// What is frozen cannot be killed in v1.
+inline void thaw_for_end(const Sandboxes& all, std::string_view id) {
+  const Cgroup group = all.group(id);
+  if (group.used() && all.store.marked(id, "paused")) (void)group.freeze(false);
+}
+
 inline Status destroy_sandbox(Call& call, Sandboxes& all, std::string_view id) {
   if (auto st = check_sandbox_id(id); !st) return st;
+  thaw_for_end(all, id);
+  const Cgroup group = all.group(id);
   for (const auto& command : all.running.find(id)) command->stop();
   if (auto st = all.store.destroy(call, id); !st) return st;
-  const Cgroup group = all.group(id);
   if (!group.used() || group.remove()) return {};
   // Only a command whose helper was killed from outside can be in there still.
   group.kill();

@@ -53,6 +53,9 @@ inline Status not_run(Call& call, const Exec& what, const Ending& ending, Exit& 
       return call.result(json::print(json::object(
           {{"not_run", {{"program", program}, {"errno", ending.error}, {"message", why}}}})));
     }
+    case Note::kTerminals:
+      return failure(BH_FAILED_PRECONDITION, "no terminal can be made inside: " + why, "no_terminal",
+                     "tty", "leave tty out, or choose another backend");
     case Note::kLimits:
       return failure(BH_FAILED_PRECONDITION, "a limit cannot be set: " + why, "limits", "limits",
                      "loosen the limit, or drop it");

@@ -152,6 +152,7 @@ Result<std::unique_ptr<HeldFileWorker>> start_file_worker(Sandboxes& all, const 
   if (auto st = held->leaf.make(all.group(id), "e-" + name, limits, Limits()); !st) {
     return std::move(st).failure();
   }
+  if (auto st = not_paused(all.store, id); !st) return std::move(st).failure();
   if (held->leaf.group.used()) {
     auto doors = held->leaf.group.doors();
     if (!doors) return std::move(doors).failure();

@@ -6,9 +6,11 @@
 
 #include <limits.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <time.h>
 
 #include <functional>
@@ -56,6 +58,7 @@ class Init {
     int pipe[2];
     if (!signals_ || ::pipe2(pipe, O_CLOEXEC) != 0) return not_run(Note::kFork, errno);
     Fd ready(pipe[0]), tell(pipe[1]);
+    if (task_.rows != 0 && !open_terminal()) return not_run(Note::kTerminals, errno);
     leader_ = ::fork();
     if (leader_ < 0) return not_run(Note::kFork, errno);
     if (leader_ == 0) become_command(tell.get());
@@ -89,6 +92,24 @@ class Init {
     return 1;
   }
 
+  // The command's own, in a session of its own; the host gets the other end of it.
+  bool open_terminal() {
+    Fd ours(::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    int locked = 0;
+    winsize size{};
+    size.ws_row = static_cast<unsigned short>(std::min(task_.rows, 65535u));
+    size.ws_col = static_cast<unsigned short>(std::min(task_.columns, 65535u));
+    if (!ours || ::ioctl(ours.get(), TIOCSPTLCK, &locked) != 0 ||
+        ::ioctl(ours.get(), TIOCSWINSZ, &size) != 0) {
+      return false;
+    }
+    // By number from our end: no path that somebody could have put something else at.
+    terminal_.reset(::ioctl(ours.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    Note note;
+    note.kind = Note::kTerminal;
+    return terminal_ && send_note_with(fds_.control, note, ours.get());
+  }
+
   // In the child, between fork and exec: only what may be done there.
   [[noreturn]] void become_command(int tell) {
     auto give_up = [&](int32_t stage) {
@@ -103,7 +124,11 @@ class Init {
       if (::write(group, "0", 1) != 1) give_up(Note::kLimits);
     }
     // Not above 2 yet: dup2 from a descriptor onto itself would keep its close-on-exec flag.
-    if (::dup2(fds_.in, 0) < 0 || ::dup2(fds_.out, 1) < 0 || ::dup2(fds_.err, 2) < 0) {
+    const int terminal = terminal_.get();
+    if (terminal >= 0 && ::ioctl(terminal, TIOCSCTTY, 0) != 0) give_up(Note::kTerminals);
+    if (::dup2(terminal >= 0 ? terminal : fds_.in, 0) < 0 ||
+        ::dup2(terminal >= 0 ? terminal : fds_.out, 1) < 0 ||
+        ::dup2(terminal >= 0 ? terminal : fds_.err, 2) < 0) {
       give_up(Note::kFork);
     }
     if (close_range(3, UINT_MAX, kCloseRangeCloexec) != 0) give_up(Note::kFork);
@@ -156,6 +181,7 @@ class Init {
 
   // The command's pipes are its own from here on, or their ends would never be seen.
   void let_go() {
+    terminal_.reset();
     for (const int fd : {fds_.in, fds_.out, fds_.err}) ::close(fd);
     for (const int group : fds_.groups) ::close(group);
     const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -173,7 +199,7 @@ class Init {
   }
   // A first process need not: when it ends, the kernel does it.
   void end_all() {
-    if (!first_) kill_descendants();
+    if (!first_ && !left_alone_) kill_descendants();
   }
 
   void watch() {
@@ -213,7 +239,10 @@ class Init {
       default:
         return true;
     }
-    if (note.kind == Note::kFinish) return false;
+    if (note.kind == Note::kFinish) {
+      left_alone_ = task_.keep != 0 && exited_ && !time_up_;
+      return false;
+    }
     if (note.kind == Note::kSignal) signal_all(note.a);
     return true;
   }
@@ -256,11 +285,11 @@ class Init {
   int (*worker_)();
   std::function<bool()> confine_;
   bool first_;
-  Fd signals_;
+  Fd signals_, terminal_;
   pid_t leader_ = -1;
   uint64_t deadline_ = 0;
   int status_ = 0;
-  bool exited_ = false, told_ = false, time_up_ = false;
+  bool exited_ = false, told_ = false, time_up_ = false, left_alone_ = false;
 };
 
 }  // namespace bulkhead::sdk::isolation

@@ -75,6 +75,8 @@ struct Task {
   std::string cwd;
   std::vector<Limit> limits;
   uint64_t wall_ns = 0;  // 0: none
+  uint32_t rows = 0, columns = 0;  // of a terminal that is made for it; 0: none
+  uint32_t keep = 0;     // 1: what it leaves goes on, unless it was stopped
   uint32_t worker = 0;   // 1: no program; the helper itself serves requests about files (argv: its name)
 };
 
@@ -206,7 +208,7 @@ inline std::string encode(const Task& task) {
     w.number(l.value);
   }
   w.number(task.wall_ns);
-  w.number(task.worker);
+  for (const uint32_t n : {task.rows, task.columns, task.keep, task.worker}) w.number(n);
   return w.take();
 }
 
@@ -221,7 +223,7 @@ inline bool decode(std::string_view bytes, Task& task) {
     l.value = r.number();
   }
   task.wall_ns = r.number();
-  task.worker = r.small();
+  for (uint32_t* n : {&task.rows, &task.columns, &task.keep, &task.worker}) *n = r.small();
   return r.ok();
 }
 

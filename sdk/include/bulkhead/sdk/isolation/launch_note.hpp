@@ -22,12 +22,20 @@ struct Note {
     kExited,   // a: wait status, b: flags below
     kChecked,  // a: index of a source, b: 0 or the errno that staging it gave
     kUsage,    // c: CPU time in nanoseconds
+    kTerminal, // with a descriptor: the command's terminal, our end of it
     // host -> init
     kSignal,  // a: number, for all processes of the command
     kFinish,  // enough: end whatever is left
   };
   enum ExitFlag : int32_t { kLeftovers = 1, kTimeUp = 2 };
-  enum NotRun : int32_t { kFolder = 1, kProgram = 2, kLimits = 3, kFork = 4, kConfine = 5 };
+  enum NotRun : int32_t {
+    kFolder = 1,
+    kProgram = 2,
+    kLimits = 3,
+    kFork = 4,
+    kConfine = 5,
+    kTerminals = 6
+  };
 
   uint32_t kind = kNone;
   int32_t a = 0, b = 0, reserved = 0;
@@ -41,16 +49,54 @@ inline bool send_note(int socket, const Note& note) {
   }
 }
 
-// 1: a note; 0: the other side is gone; -1: nothing there (or an error).
-inline int receive_note(int socket, Note& note, int flags = MSG_DONTWAIT) {
+// 1: a note; 0: the other side is gone; -1: nothing there (or an error). `fd`: takes a descriptor that
+// came with it; without it none is taken.
+inline int receive_note(int socket, Note& note, int flags = MSG_DONTWAIT, Fd* fd = nullptr) {
   for (;;) {
-    const ssize_t n = ::recv(socket, &note, sizeof note, flags);
+    iovec part{&note, sizeof note};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (fd != nullptr) {
+      message.msg_control = space;
+      message.msg_controllen = sizeof space;
+    }
+    const ssize_t n = ::recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    if (n >= 0 && fd != nullptr) {
+      const cmsghdr* head = CMSG_FIRSTHDR(&message);
+      int taken = -1;
+      if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        std::memcpy(&taken, CMSG_DATA(head), sizeof taken);
+      }
+      fd->reset(taken);
+    }
     if (n == static_cast<ssize_t>(sizeof note)) return 1;
     if (n == 0) return 0;
     // The other side ended with something of ours unread. That is told once, ahead of its own last
     // words, which say how the command ended.
     if (n < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     return -1;
+  }
+}
+
+// With a descriptor beside it.
+inline bool send_note_with(int socket, const Note& note, int fd) {
+  iovec part{const_cast<Note*>(&note), sizeof note};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  for (;;) {
+    const ssize_t n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (n >= 0 || errno != EINTR) return n == static_cast<ssize_t>(sizeof note);
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef BULKHEAD_SDK_ISOLATION_PROFILE_HPP
 #define BULKHEAD_SDK_ISOLATION_PROFILE_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -47,12 +48,16 @@ struct Profile {
   std::string persona = "default";
   std::vector<std::string> hide;
   std::vector<std::string> required;
+  bool shared_processes = false;  // of all commands; else each has its own
 };
 
 struct CommandOptions {
   std::string cwd;
   std::map<std::string, std::string> env;
   Limits limits;
+  // Of a terminal; 0: none is wanted.
+  uint32_t rows = 0, columns = 0;
+  std::string term;
 };
 
 namespace detail {
@@ -183,6 +188,7 @@ inline Result<Profile> parse_profile(std::string_view text) {
     if (auto n = detail::whole(*user, "gid")) p.gid = static_cast<uint32_t>(*n);
     p.user = json::text(*user, "name");
   }
+  p.shared_processes = json::text(o, "processes") == "sandbox";
   p.persona = json::text(o, "persona", "default");
   for (const auto& hide : detail::texts_of(json::list(o, "hide"))) {
     auto path = clean_path(hide, "hide");
@@ -215,6 +221,12 @@ inline Result<CommandOptions> parse_options(std::string_view text) {
   if (!env) return std::move(env).failure();
   options.env = std::move(*env);
   options.limits = detail::limits_of(json::child(*parsed, "limits"));
+  if (const auto* tty = json::child(*parsed, "tty")) {
+    options.rows = static_cast<uint32_t>(std::min<uint64_t>(detail::whole(*tty, "rows").value_or(24), 65535));
+    options.columns = static_cast<uint32_t>(std::min<uint64_t>(detail::whole(*tty, "cols").value_or(80), 65535));
+    options.term = json::text(*tty, "term", "xterm-256color");
+    if (options.env.count("TERM") == 0) options.env["TERM"] = options.term;
+  }
   return options;
 }
 

@@ -190,8 +190,12 @@ class Pump {
 
   void read_notes(Fd& socket, bool& open) {
     Note note;
+    Fd beside;
     int n = 0;
-    while (open && (n = receive_note(socket.get(), note)) == 1) take(note);
+    while (open && (n = receive_note(socket.get(), note, MSG_DONTWAIT, &beside)) == 1) {
+      if (note.kind == Note::kTerminal && beside) use_terminal(std::move(beside));
+      take(note);
+    }
     if (open && n == 0) {
       open = false;
       // The control socket stays for look_at_clock(); a closed one is merely not watched.
@@ -230,6 +234,16 @@ class Pump {
       default:
         break;
     }
+  }
+
+  // All that the command says and hears goes through it instead.
+  void use_terminal(Fd terminal) {
+    (void)::fcntl(terminal.get(), F_SETFL, O_NONBLOCK);
+    running_.has_terminal(terminal.get());
+    if (l_.in) l_.in = terminal.duplicate();
+    l_.err.reset();
+    l_.out = std::move(terminal);
+    terminal_ = true;
   }
 
   void read_trouble() {
@@ -281,6 +295,8 @@ class Pump {
   }
 
   void close_input() {
+    // A terminal's reader sees no end of a file; it is told as a person would.
+    if (terminal_ && l_.in) (void)!::write(l_.in.get(), "\x04", 1);
     l_.in.reset();
     pending_.clear();
   }
@@ -328,7 +344,7 @@ class Pump {
   size_t sent_ = 0;
   uint64_t written_ = 0;
   int64_t started_at_ = 0, ended_at_ = 0, drain_until_ = 0, kill_at_ = 0, wall_until_ = 0;
-  bool control_open_ = true, job_open_ = true;
+  bool control_open_ = true, job_open_ = true, terminal_ = false;
   bool helper_gone_ = false, ending_ = false, asked_ = false, finish_sent_ = false;
 };
 

@@ -3,6 +3,9 @@
 #ifndef BULKHEAD_SDK_ISOLATION_RUNNING_HPP
 #define BULKHEAD_SDK_ISOLATION_RUNNING_HPP
 
+#include <sys/ioctl.h>
+
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -37,11 +40,27 @@ class RunningCommand {
     stopped_ = true;
     (void)pidfd_send_signal(helper_.get(), 15);
   }
+  // The host's end of its terminal, once there is one.
+  void has_terminal(int fd) {
+    std::lock_guard lock(m_);
+    terminal_.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  }
+  // False: it has none; errno is 0 then, else the kernel's.
+  bool resize(uint32_t rows, uint32_t columns) {
+    winsize size{};
+    size.ws_row = static_cast<unsigned short>(std::min(rows, 65535u));
+    size.ws_col = static_cast<unsigned short>(std::min(columns, 65535u));
+    std::lock_guard lock(m_);
+    errno = 0;
+    return terminal_ && ::ioctl(terminal_.get(), TIOCSWINSZ, &size) == 0;
+  }
   bool stopped() const { return stopped_; }
   int last_signal() const { return last_signal_; }
 
  private:
   Fd control_, helper_;
+  std::mutex m_;
+  Fd terminal_;
   std::atomic<bool> stopped_{false};
   std::atomic<int> last_signal_{0};
 };

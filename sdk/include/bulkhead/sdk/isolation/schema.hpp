@@ -13,46 +13,60 @@
   R"("wall_ms":{"type":"integer","minimum":1},"output_bytes":{"type":"integer","minimum":0},)" \
   R"("open_files":{"type":"integer","minimum":8}}})"
 
+// The keys of a profile.
+#define BULKHEAD_SDK_PROFILE_KEYS_ \
+  R"("root":{"type":"object","additionalProperties":false,"properties":{"view":{"enum":["host"]}}},)" \
+  R"("workspace":{"type":"object","additionalProperties":false,"required":["source"],"properties":{)" \
+  R"("source":{"type":"string"},"path":{"type":"string"},"access":{"enum":["rw","ro"]}}},)" \
+  R"("home":{"type":"object","additionalProperties":false,"required":["source"],"properties":{)" \
+  R"("source":{"type":"string"},"path":{"type":"string"}}},)" \
+  R"("tmp":{"type":"object","additionalProperties":false,"required":["source"],"properties":{)" \
+  R"("source":{"type":"string"}}},)" \
+  R"("files":{"type":"array","items":{"type":"object","additionalProperties":false,)" \
+  R"("required":["path","access"],"properties":{)" \
+  R"("path":{"type":"string"},"access":{"enum":["rw","ro","hide"]}}}},)" \
+  R"("mounts":{"type":"array","items":{"type":"object","additionalProperties":false,)" \
+  R"("required":["source","path"],"properties":{)" \
+  R"("source":{"type":"string"},"path":{"type":"string"},"access":{"enum":["rw","ro"]}}}},)" \
+  R"("network":{"type":"object","additionalProperties":false,"required":["mode"],"properties":{)" \
+  R"("mode":{"enum":["off","limited","allowed_hosts","unrestricted"]},)" \
+  R"("allow":{"type":"array","items":{"type":"string"}}}},)" \
+  BULKHEAD_SDK_LIMITS_SCHEMA_ \
+  R"(,)" \
+  R"("env":{"type":"object","additionalProperties":false,"properties":{)" \
+  R"("allow":{"type":"array","items":{"type":"string"}},)" \
+  R"("set":{"type":"object","additionalProperties":{"type":"string"}}}},)" \
+  R"("user":{"type":"object","additionalProperties":false,"properties":{)" \
+  R"("uid":{"type":"integer","minimum":0,"maximum":65534},)" \
+  R"("gid":{"type":"integer","minimum":0,"maximum":65534},"name":{"type":"string"}}},)" \
+  R"("persona":{"type":"string"},)" \
+  R"("hide":{"type":"array","items":{"type":"string"}},)" \
+  R"("required":{"type":"array","items":{"type":"string"}})"
+
 namespace bulkhead::sdk::isolation {
 
 // The profile, where root.view is "host".
 inline constexpr char kHostProfileSchema[] =
+    R"({"type":"object","additionalProperties":false,"properties":{)" BULKHEAD_SDK_PROFILE_KEYS_ R"(}})";
+
+// The same for a backend whose commands can share their processes.
+inline constexpr char kSharedProfileSchema[] =
     R"({"type":"object","additionalProperties":false,"properties":{
-  "root":{"type":"object","additionalProperties":false,"properties":{"view":{"enum":["host"]}}},
-  "workspace":{"type":"object","additionalProperties":false,"required":["source"],"properties":{
-    "source":{"type":"string"},"path":{"type":"string"},"access":{"enum":["rw","ro"]}}},
-  "home":{"type":"object","additionalProperties":false,"required":["source"],"properties":{
-    "source":{"type":"string"},"path":{"type":"string"}}},
-  "tmp":{"type":"object","additionalProperties":false,"required":["source"],"properties":{
-    "source":{"type":"string"}}},
-  "files":{"type":"array","items":{"type":"object","additionalProperties":false,
-    "required":["path","access"],"properties":{
-    "path":{"type":"string"},"access":{"enum":["rw","ro","hide"]}}}},
-  "mounts":{"type":"array","items":{"type":"object","additionalProperties":false,
-    "required":["source","path"],"properties":{
-    "source":{"type":"string"},"path":{"type":"string"},"access":{"enum":["rw","ro"]}}}},
-  "network":{"type":"object","additionalProperties":false,"required":["mode"],"properties":{
-    "mode":{"enum":["off","limited","allowed_hosts","unrestricted"]},
-    "allow":{"type":"array","items":{"type":"string"}}}},
-)" BULKHEAD_SDK_LIMITS_SCHEMA_ R"(,
-  "env":{"type":"object","additionalProperties":false,"properties":{
-    "allow":{"type":"array","items":{"type":"string"}},
-    "set":{"type":"object","additionalProperties":{"type":"string"}}}},
-  "user":{"type":"object","additionalProperties":false,"properties":{
-    "uid":{"type":"integer","minimum":0,"maximum":65534},
-    "gid":{"type":"integer","minimum":0,"maximum":65534},"name":{"type":"string"}}},
-  "persona":{"type":"string"},
-  "hide":{"type":"array","items":{"type":"string"}},
-  "required":{"type":"array","items":{"type":"string"}}}})";
+  "processes":{"enum":["command","sandbox"]},
+)" BULKHEAD_SDK_PROFILE_KEYS_ R"(}})";
 
 // The options of one command.
 inline constexpr char kExecSchema[] =
     R"({"type":"object","additionalProperties":false,"properties":{
   "cwd":{"type":"string"},
   "env":{"type":"object","additionalProperties":{"type":"string"}},
+  "tty":{"type":"object","additionalProperties":false,"properties":{
+    "rows":{"type":"integer","minimum":1},"cols":{"type":"integer","minimum":1},
+    "term":{"type":"string"}}},
 )" BULKHEAD_SDK_LIMITS_SCHEMA_ R"(}})";
 
 #undef BULKHEAD_SDK_LIMITS_SCHEMA_
+#undef BULKHEAD_SDK_PROFILE_KEYS_
 
 }  // namespace bulkhead::sdk::isolation
 

@@ -3,6 +3,7 @@
 //
 //   ID/profile    as create() got it        ID/facts    what create() settled
 //   ID/ready      made whole                ID/ending   destroy() has begun
+//   ID/paused     nothing runs in it until it is resumed
 //   ID/run/EXEC   a command that runs: who runs it, and its helper
 //   ID/home, ID/tmp   where the host named none
 #ifndef BULKHEAD_SDK_ISOLATION_STORE_HPP
@@ -83,6 +84,14 @@ class Store {
     }
     return texts;
   }
+  // A file that says something of the sandbox to every process; see usable().
+  Status mark(std::string_view id, const char* name, bool set) const {
+    if (set) return write(id, name, "");
+    if (::unlink(path(id, name).c_str()) == 0 || errno == ENOENT) return {};
+    return cannot("remove", path(id, name));
+  }
+  bool marked(std::string_view id, const char* name) const { return there(path(id, name)); }
+
   bool usable(std::string_view id) const {
     return there(path(id, "ready")) && !there(path(id, "ending"));
   }

@@ -63,7 +63,7 @@ constexpr char kServer[] =
 }  // namespace
 
 TEST_CASE("a command with a terminal sees one, of the size that was asked for") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);
@@ -81,7 +81,7 @@ TEST_CASE("a command with a terminal sees one, of the size that was asked for") 
 }
 
 TEST_CASE("a terminal takes input, echoes it, and ends with it") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);
@@ -98,7 +98,7 @@ TEST_CASE("a terminal takes input, echoes it, and ends with it") {
 }
 
 TEST_CASE("a terminal's size changes while its command runs, and the command is told") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);
@@ -140,7 +140,7 @@ TEST_CASE("a terminal's size changes while its command runs, and the command is 
 }
 
 TEST_CASE("a paused sandbox stands still and takes no command until it is resumed") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);
@@ -187,7 +187,7 @@ TEST_CASE("a paused sandbox stands still and takes no command until it is resume
 }
 
 TEST_CASE("a paused sandbox can be destroyed, with what runs in it") {
-  const std::string provider = GENERATE("ns", "bwrap", "process");
+  const std::string provider = GENERATE("ns", "bwrap", "landlock", "process");
   BH_NEEDS(provider);
   Setting s(provider);
   CAPTURE(provider);

@@ -3,17 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "setting.h"
+#include "landlock_setting.h"
 
 using namespace bh_test;
 
 namespace {
-
-#define BH_NEEDS_LANDLOCK                                      \
-  do {                                                         \
-    const std::string why = Backend("landlock").unavailable(); \
-    if (!why.empty()) BH_SKIP("landlock: " + why);             \
-  } while (false)
 
 std::string place(const std::string& source, const std::string& more = "") {
   return R"({"source":)" + quote(source) + more + "}";

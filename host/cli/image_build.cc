@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/json.h"
+#include "cli/output.h"
 #include "cli/text.h"
 
 namespace bh::cli {
@@ -225,11 +225,14 @@ Result<Sources> sources_of(const std::string& wished, const Surroundings& around
   return out;
 }
 
+// What it said last, line by line, where it failed by itself.
 Problem failed(const std::deque<std::string>& lines, int code) {
-  std::string text = "building the image failed";
-  if (code < 0) text += " (signal " + std::to_string(-code) + ")";
-  for (const std::string& line : lines) text += "\n  " + printable(line);
-  return Problem{text, {}};
+  if (code < 0) {
+    return Problem{"building the image was stopped by signal " + std::to_string(-code), {},
+                   kExitSignal - code};
+  }
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) complain("  " + printable(lines[i]) + "\n");
+  return Problem{"building the image failed" + (lines.empty() ? "" : ": " + lines.back()), {}};
 }
 
 }  // namespace
@@ -299,9 +302,7 @@ Result<void> build_root(const std::string& recipe, const std::string& suite,
   const int code = child.finish(&signals, &progress);
   progress.clear();
   if (code == 0) return {};
-  Problem p = failed(child.lines(), code);
-  if (code < 0) p.exit_code = kExitSignal - code;
-  return tl::unexpected<Problem>(std::move(p));
+  return tl::unexpected<Problem>(failed(child.lines(), code));
 }
 
 }  // namespace bh::cli

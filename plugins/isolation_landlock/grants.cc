@@ -47,8 +47,8 @@ constexpr const char* kMachine[] = {"/proc/cpuinfo",
                                     "/sys/devices/system/node",
                                     "/sys/kernel/mm/transparent_hugepage"};
 
-constexpr const char* kDevices[] = {"/dev/full",   "/dev/null",    "/dev/random",
-                                    "/dev/tty",    "/dev/urandom", "/dev/zero"};
+constexpr const char* kDevices[] = {"/dev/full", "/dev/null", "/dev/random", "/dev/urandom",
+                                    "/dev/zero"};
 
 int rank(Access access) {
   return access == Access::kReadWrite ? 2 : access == Access::kReadOnly ? 1 : 0;
@@ -70,7 +70,10 @@ class Lowering {
     }
     emit("/", Access::kReadOnly);
     for (const char* path : kMachine) add(path, landlock::kReadFile | landlock::kReadFolder, true);
-    for (const char* path : kDevices) add(path, landlock::kReadFile | landlock::kWriteFile, true);
+    constexpr uint64_t kBoth = landlock::kReadFile | landlock::kWriteFile;
+    for (const char* path : kDevices) add(path, kBoth, true);
+    // Whatever terminal the command has been given, if any.
+    add("/dev/tty", kBoth | landlock::kDeviceIoctl, true);
     return std::move(out_);
   }
 

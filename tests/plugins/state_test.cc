@@ -69,10 +69,11 @@ TEST_CASE("a command with a terminal sees one, of the size that was asked for") 
   CAPTURE(provider);
   const std::string script =
       "test -t 0 && test -t 1 && test -t 2 && echo all; stty size; echo $TERM; tty > /dev/null && echo "
-      "named; echo to-stderr >&2; test -r /dev/tty && echo controlling > /dev/tty";
+      "named; echo to-stderr >&2; test -r /dev/tty && echo controlling > /dev/tty; "
+      "stty size < /dev/tty";
   Ran ran = s.backend.sh("s1", script, R"({"tty":{"rows":33,"cols":101,"term":"dumb"}})");
   CHECK(ran.status == BH_OK);
-  CHECK(ran.out == "all\r\n33 101\r\ndumb\r\nnamed\r\nto-stderr\r\ncontrolling\r\n");
+  CHECK(ran.out == "all\r\n33 101\r\ndumb\r\nnamed\r\nto-stderr\r\ncontrolling\r\n33 101\r\n");
   CHECK(ran.err.empty());
 
   // The control: without it there is none.

@@ -159,9 +159,12 @@ void report_user(const Prepared& p, Report& report) {
 }
 
 void report_guarantees(const Tools& tools, const Prepared& p, const Seen& seen, Report& report) {
-  report.enforced("isolation.pid", tools.version >= isolation::kLandlockScopes
-                                       ? "Landlock, seccomp"
-                                       : "Landlock, seccomp: signals by the keeper");
+  report.put({"isolation.pid", Report::State::kEnforced,
+              tools.version >= isolation::kLandlockScopes
+                  ? "Landlock, seccomp"
+                  : "Landlock, seccomp: signals by the keeper",
+              "which numbers are taken can be found out, with group and priority",
+              nullptr});
   report.enforced("isolation.end",
                   tools.cgroups.version != 0
                       ? "subreapers, parent-death signal, pidfd of the host, control group"

@@ -48,7 +48,7 @@ target_link_libraries(bulkhead_unpack_objects PUBLIC bulkhead_abi bulkhead_sdk b
 add_executable(bulkhead_unpack images/worker/main.cc base/error.cc base/json.cc base/utf8.cc)
 target_link_libraries(bulkhead_unpack PRIVATE bulkhead_unpack_objects)
 # libarchive has a libcrypto of its own: none of ours is to stand in for it.
-target_link_options(bulkhead_unpack PRIVATE -Wl,--exclude-libs,ALL)
+target_link_options(bulkhead_unpack PRIVATE -Wl,--exclude-libs,libcrypto.a)
 set_target_properties(bulkhead_unpack PROPERTIES OUTPUT_NAME bulkhead-unpack
                       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/bulkhead")
 cmake_language(DEFER CALL add_dependencies bulkhead bulkhead_unpack)

@@ -1,6 +1,6 @@
 // What the worker says to the host: one JSON object a line, on a pipe.
 //   {"entries":N,"bytes":N}    while it works, a few times a second
-//   {"done":{…}}               unpacked.h of the host reads it
+//   {"done":{…}}               what unpack_image() says (image.h)
 //   {"error":{"code":N,"message":TEXT,"details":{…}}}
 #pragma once
 

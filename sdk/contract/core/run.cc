@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <memory>
 
 #include "backend.h"
@@ -196,7 +197,11 @@ Result<Summary> run(const Options& options, const std::function<void(const Outco
     summary.skipped += outcome.verdict == Verdict::kSkipped;
     each(outcome);
   }
-  if (backend->abandoned()) (void)backend.release();
+  if (backend->abandoned()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(backend->scratch(), ignored);
+    (void)backend.release();
+  }
   return summary;
 }
 

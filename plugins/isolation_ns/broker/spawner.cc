@@ -29,10 +29,12 @@ bool Spawner::start() {
 void Spawner::settle() {
   if (!pending_) return;
   pending_ = false;
-  pollfd set{told_.get(), POLLIN, 0};
+  // One that died before it said so has no table to spoil; a sandbox that ends kills such ones.
+  const Fd gone(isolation::pidfd_open(last_));
+  pollfd sets[2] = {{told_.get(), POLLIN, 0}, {gone.get(), POLLIN, 0}};
   char byte = 0;
-  // One that died before it said so has no table to spoil.
-  if (::poll(&set, 1, 2000) == 1) (void)!::read(told_.get(), &byte, 1);
+  (void)::poll(sets, 2, gone ? 2000 : 0);
+  if (sets[0].revents != 0) (void)!::read(told_.get(), &byte, 1);
   // The ends of what it was given are its alone from here on; the numbers stay taken.
   for (size_t i = 0; i < given_; ++i) (void)::dup3(empty_.get(), at(i), O_CLOEXEC);
   given_ = 0;
@@ -54,6 +56,7 @@ pid_t Spawner::run(const std::vector<int>& fds, const std::function<int()>& body
     ::_exit(body());
   }
   pending_ = true;
+  last_ = pid;
   if (pid < 0) {
     const int error = errno;
     (void)!::write(kFirst, "y", 1);

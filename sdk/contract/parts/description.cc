@@ -39,9 +39,9 @@ void schemas(Try& t) {
                                   "additionalProperties to false");
   }
   // Keys that no profile has would never be sent.
-  static const char* const kKeys[] = {"root",    "workspace", "home",    "tmp", "files",
-                                      "mounts",  "network",   "limits",  "env", "user",
-                                      "persona", "hide",      "required"};
+  static const char* const kKeys[] = {"root",      "workspace", "home",   "tmp",     "files",
+                                      "mounts",    "network",   "limits", "env",     "user",
+                                      "processes", "persona",   "hide",   "required"};
   for (const auto& key : p.profile.keys()) {
     bool known = false;
     for (const char* one : kKeys) known = known || key == one;

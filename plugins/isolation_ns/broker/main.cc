@@ -1,5 +1,5 @@
-// bulkhead-ns-broker: the helper program of isolation_ns. One per opened backend, started on first use
-// with a socket to it as descriptor 3; gone with it. It reads nothing that a sandbox wrote.
+// bulkhead-ns-broker: the helper program of isolation_ns. One per opened backend, started on first
+// use with a socket to it as descriptor 3; gone with it. It reads nothing that a sandbox wrote.
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,12 +26,13 @@ int trouble(const char* what) {
   return 1;
 }
 
-void reap(Holder& holder) {
+void reap(Spawner& spawner, Holder& holder) {
   int status;
   for (;;) {
     // Children only: nobody else in this program starts any.
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
+    spawner.ended(pid);
     holder.ended(pid);
   }
 }
@@ -63,18 +64,17 @@ int serve() {
 
   Holder holder(spawner, host[0].get());
   for (;;) {
-    std::vector<pollfd> sets{
-        {kSocket, POLLIN, 0},
-        {host[0].get(), POLLIN, 0},
-        {signals.get(), POLLIN, 0},
-        {spawner.waiting(), POLLIN, 0}};
+    std::vector<pollfd> sets{{kSocket, POLLIN, 0},
+                             {host[0].get(), POLLIN, 0},
+                             {signals.get(), POLLIN, 0},
+                             {spawner.waiting(), POLLIN, 0}};
     for (const int fd : holder.watched()) sets.push_back({fd, POLLIN, 0});
     if (::poll(sets.data(), sets.size(), holder.timeout()) < 0 && errno != EINTR) return 1;
     if (sets[1].revents != 0) return 0;
     signalfd_siginfo info;
     while (::read(signals.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     }
-    reap(holder);
+    reap(spawner, holder);
     if (sets[3].revents != 0) spawner.settle();
     for (size_t i = 4; i < sets.size(); ++i) {
       if (sets[i].revents != 0) holder.heard(sets[i].fd);

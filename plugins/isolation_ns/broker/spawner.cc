@@ -40,6 +40,12 @@ void Spawner::settle() {
   given_ = 0;
 }
 
+void Spawner::ended(pid_t pid) {
+  if (!pending_ || pid != last_) return;
+  last_ = -1;
+  settle();
+}
+
 pid_t Spawner::run(const std::vector<int>& fds, const std::function<int()>& body) {
   settle();
   if (fds.size() > kMost) return errno = E2BIG, -1;

@@ -28,6 +28,9 @@ class Spawner {
   // called what the child was given is open here too.
   int waiting() const { return pending_ ? told_.get() : -1; }
   void settle();
+  // That child is gone. One that was killed before it had its own table never says so, and what it
+  // was given would stay open here: who waits for the other ends would wait for nothing.
+  void ended(pid_t pid);
 
  private:
   // kFirst is where a child says that it has its own table.

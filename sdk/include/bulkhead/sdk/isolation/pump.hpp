@@ -119,7 +119,8 @@ class Pump {
       if (p[kCancel].revents != 0) look_for_cancel();
       if (p[kOut].revents != 0) read_stream(l_.out, BH_STREAM_STDOUT);
       if (p[kErr].revents != 0) read_stream(l_.err, BH_STREAM_STDERR);
-      if (p[kIn].revents != 0) write_input(p[kIn].revents);
+      // The end of the pipe that a terminal has just taken the place of is not the terminal's.
+      if (p[kIn].revents != 0 && p[kIn].fd == l_.in.get()) write_input(p[kIn].revents);
       if (p[kReceive].revents != 0) receive_input();
       if (p[kHelper].revents != 0) {
         helper_gone_ = true;

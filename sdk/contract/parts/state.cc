@@ -33,6 +33,9 @@ void pty(Try& t) {
                               bh_call* c) { return f(sandbox, c, id.data(), id.size(), 50, 120); });
   };
   const Answer answer = offered(resize(running.id()), "resize");
+  if (!answer.ok() && running.done(milliseconds(0))) {
+    Try::fail("the command ended before its input: " + running.wait().told());
+  }
   t.expect(answer.ok(), "resize: " + answer.text());
   running.call().feed("\n");
   t.expect(running.says("50 120"), "the new size is not seen inside");

@@ -124,7 +124,10 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
     if (!doors) return std::move(doors).failure();
     setting.doors = std::move(*doors);
   }
-  setting.wall_ns = tighter(profile.wall_ms, command.wall_ms).value_or(0) * 1000000u;
+  // As nanoseconds, to which a time of day is added, more than a century is no number any more.
+  constexpr uint64_t kLongestMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
+  setting.wall_ns =
+      std::min(tighter(profile.wall_ms, command.wall_ms).value_or(0), kLongestMs) * 1000000u;
   Pump::Settings settings;
   settings.output_bytes = tighter(profile.output_bytes, command.output_bytes);
   settings.wall_ns = setting.wall_ns;

@@ -98,6 +98,8 @@ void Live::end() {
     number = number_;
   }
   broker_.drop(number);
+  std::lock_guard turn(building_);
+  points_.remove();
 }
 
 }  // namespace ns

@@ -50,7 +50,7 @@ Place::Kind kind_of(Node::Kind kind) {
 std::vector<std::string> kernel_limits() {
   return {"max_user_namespaces 0",     "max_pid_namespaces 1024",  "max_mnt_namespaces 1024",
           "max_net_namespaces 16",     "max_uts_namespaces 4",     "max_ipc_namespaces 4",
-          "max_cgroup_namespaces 4",   "max_time_namespaces 4",    "max_inotify_instances 256",
+          "max_cgroup_namespaces 4",   "max_time_namespaces 4",    "max_inotify_instances 64",
           "max_inotify_watches 65536", "max_fanotify_groups 0",    "max_fanotify_marks 0"};
 }
 
@@ -159,6 +159,7 @@ void report_guarantees(const Prepared& p, Report& report) {
   report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
   report.enforced("isolation.seccomp", "seccomp", "allow list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
+  report.enforced("isolation.devices", "a /dev of its own; nodev elsewhere");
   report.enforced("isolation.nested_users", "seccomp, user.max_user_namespaces");
   const int landlock = isolation::landlock_version();
   if (p.profile.network == isolation::Network::kOff) {
@@ -242,7 +243,14 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
   if (!p.profile.user.empty()) {
     p.report.enforced("user.name", "mount of /etc/passwd", isolation::word(p.who.name));
   }
-  p.report.enforced("persona", p.who.ids == Ids::kShifted ? "ids of its own" : "mount");
+  if (p.who.ids == Ids::kShifted) {
+    p.report.enforced("persona", "ids of its own");
+  } else {
+    p.report.partial("persona", "mount",
+                     "files, processes and sockets are apart; all have one id of the host, and "
+                     "share what the kernel counts per user (inotify, locked memory) among more "
+                     "than one or two sandboxes that use all of their part");
+  }
   report_guarantees(p, p.report);
   return p;
 }

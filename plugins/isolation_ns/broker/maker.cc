@@ -19,6 +19,13 @@ using isolation::Source;
 
 namespace {
 
+// After each change of ids. The broker is not dumpable; what we start must let us write its id
+// maps.
+void settle() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
 // Fills an Answer's text.
 void say(Answer& answer, const std::string& text, int error) {
   answer.error = error != 0 ? error : EIO;
@@ -37,8 +44,7 @@ class Maker {
       return no("a socket");
     }
     Fd ours(pair[0]), theirs(pair[1]);
-    const pid_t builder = clone_process(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                                        CLONE_NEWUTS | CLONE_NEWCGROUP);
+    const pid_t builder = clone_owned();
     if (builder < 0) return no("new namespaces");
     if (builder == 0) {
       ours.reset();
@@ -52,6 +58,24 @@ class Maker {
   }
 
  private:
+  // What processes of a user namespace use up of the kernel's counts per user is counted for
+  // whoever made it as well: that is to be the persona's id, not root, on whom the host depends.
+  pid_t clone_owned() const {
+    constexpr uint64_t kSpaces =
+        CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    if (plan_.privileged == 0) return clone_process(kSpaces);
+    if (::setresgid(-1u, plan_.kernel_gid, -1u) != 0) return -1;
+    if (::setresuid(-1u, plan_.kernel_uid, -1u) != 0) return -1;
+    settle();
+    const pid_t builder = clone_process(kSpaces);
+    if (builder == 0) return 0;
+    const int error = errno;
+    if (::setresuid(-1u, 0, -1u) != 0 || ::setresgid(-1u, 0, -1u) != 0) ::_exit(1);
+    settle();
+    errno = error;
+    return builder;
+  }
+
   int give_up() {
     (void)send_message(told_, answer_);
     return 1;
@@ -113,9 +137,7 @@ class Maker {
 }  // namespace
 
 int run_maker(int blueprint, int told) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The broker is not; but what we start must let us write its id maps.
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  settle();
   std::string bytes;
   Blueprint plan;
   if (!isolation::read_all(blueprint, bytes) || !decode(bytes, plan)) {

@@ -107,7 +107,9 @@ class InnerMounts {
     }
     const Fd point = open_beneath(top, inner.path);
     if (!point) {
-      if (errno == ENOENT && inner.optional != 0) return true;
+      // Where we may not pass, with the sandbox's ids, nobody in it may either.
+      const bool closed = errno == EACCES && inner.kind == InnerMount::kHide;
+      if ((errno == ENOENT || closed) && inner.optional != 0) return true;
       return fail(errno == ELOOP ? name + " goes through a link" : "opening " + name);
     }
     if (inner.kind == InnerMount::kHide && inner.make != 0) {

@@ -22,12 +22,14 @@ class Points {
  public:
   // `state`: the provider's state folder.
   explicit Points(std::string state) : state_(std::move(state)) {}
-  ~Points();
+  ~Points() { remove(); }
   Points(const Points&) = delete;
   Points& operator=(const Points&) = delete;
 
   // Before the command starts. What cannot be made is left to the launcher, which says why.
   void make(const View& view);
+  // What nobody else needs. make() may come again.
+  void remove();
 
  private:
   struct Top {
@@ -130,12 +132,13 @@ inline void Points::clear(const Top& top) const {
   if (::ftruncate(top.record.get(), 0) == 0) (void)write_all(top.record.get(), kept);
 }
 
-inline Points::~Points() {
+inline void Points::remove() {
   for (const Top& top : tops_) {
     // Turning the lock into the other kind lets go of it first: of several that end at once, the
     // last one gets it.
     if (::flock(top.record.get(), LOCK_EX | LOCK_NB) == 0) clear(top);
   }
+  tops_.clear();
 }
 
 }  // namespace bulkhead::sdk::isolation

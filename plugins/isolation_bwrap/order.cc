@@ -11,6 +11,16 @@ using isolation::mark;
 
 namespace {
 
+// A new /proc tells of the sandbox's own processes, and in these files of the whole machine.
+constexpr const char* kOfTheMachine[] = {
+    "/proc/cmdline", "/proc/kallsyms",      "/proc/kcore",      "/proc/keys",
+    "/proc/kmsg",    "/proc/latency_stats", "/proc/timer_list", "/proc/sched_debug"};
+
+bool is_file(const char* path) {
+  struct stat st {};
+  return ::lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 // Collects descriptors of the host's that go along, and tells their marks.
 class Extras {
  public:
@@ -53,6 +63,9 @@ void add_view(const View& view, uint64_t shm_bytes, std::vector<std::string>& ou
         break;
       case Node::kProc:
         put({"--proc", target});
+        for (const char* file : kOfTheMachine) {
+          if (is_file(file)) put({"--ro-bind", "/dev/null", file});
+        }
         break;
       case Node::kDevices:
         put({"--dev", target});

@@ -96,14 +96,16 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
   report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
   report.enforced("isolation.seccomp", "seccomp", "deny list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
+  report.enforced("isolation.devices", "a /dev of its own; nodev elsewhere");
   if (p.profile.network == isolation::Network::kOff) {
     report.enforced("isolation.abstract_sockets", "network namespace");
   } else if (isolation::landlock_version() >= isolation::kLandlockScopes) {
     report.enforced("isolation.abstract_sockets", "Landlock scope");
   } else {
-    report.unsupported("isolation.abstract_sockets",
-                       "the host's network holds the host's sockets without a path, and this kernel "
-                       "cannot keep them apart; that takes Linux 6.12 with Landlock");
+    report.unsupported(
+        "isolation.abstract_sockets",
+        "the host's network holds the host's sockets without a path, and this kernel "
+        "cannot keep them apart; that takes Linux 6.12 with Landlock");
   }
   json::array hidden;
   for (const auto& path : p.view.hidden) hidden.emplace_back(path);
@@ -205,7 +207,13 @@ sdk::Result<Prepared> prepare(sdk::Call& call, const PrepareRequest& request) {
   if (p.profile.gid) p.report.enforced("user.gid", "user namespace", int64_t{p.who.inside_gid});
   if (!p.profile.user.empty())
     p.report.enforced("user.name", "mount of /etc/passwd", isolation::word(p.who.name));
-  p.report.enforced("persona", p.who.ids == Ids::kShifted ? "an id of its own" : "mount");
+  if (p.who.ids == Ids::kShifted) {
+    p.report.enforced("persona", "an id of its own");
+  } else {
+    p.report.partial("persona", "mount",
+                     "files, processes and sockets are apart; all have one id of the host, and "
+                     "with it what the kernel counts per user (inotify, locked memory)");
+  }
   report_guarantees(p, *request.tools, unmapped, p.report);
   return p;
 }

@@ -193,6 +193,9 @@ void report_guarantees(const Tools& tools, const Prepared& p, const Seen& seen, 
   } else {
     report.enforced("isolation.own_program", kBy);
   }
+  report.partial("isolation.devices", kBy,
+                 "of /dev the harmless ones can be opened; a device file that stands in another "
+                 "folder, as in an unpacked system, is opened as its owner and mode allow");
   report.enforced("isolation.nested_users", "seccomp");
 }
 

@@ -22,9 +22,13 @@ namespace sdk = bulkhead::sdk;
 
 namespace {
 
-testing::FakeHost::Entry entry_of(const std::string& provider) {
+std::string library_of(const std::string& provider) {
   const std::string folder = "isolation_" + provider;
-  const std::string path = std::string(BH_BINARY_DIR) + "/plugins/" + folder + "/" + folder + ".so";
+  return std::string(BH_BINARY_DIR) + "/plugins/" + folder + "/" + folder + ".so";
+}
+
+testing::FakeHost::Entry entry_of(const std::string& provider) {
+  const std::string path = library_of(provider);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw std::runtime_error(::dlerror());
   void* entry = ::dlsym(library, "bh_plugin_entry_v1");
@@ -35,6 +39,8 @@ testing::FakeHost::Entry entry_of(const std::string& provider) {
 std::atomic<int> g_execs{0};
 
 }  // namespace
+
+bool is_built(const std::string& provider) { return exists(library_of(provider)); }
 
 std::string scratch() {
   const std::string path = std::string(BH_BINARY_DIR) + "/tests/scratch";
@@ -212,16 +218,27 @@ bh_status Backend::signal(const std::string& id, const std::string& exec, int nu
   return st;
 }
 
-std::string rule_status(const std::string& report, const std::string& rule) {
+namespace {
+
+std::string of_line(const std::string& report, const std::string& rule, const char* key) {
   auto parsed = sdk::json::parse_object(report);
   if (!parsed) return {};
   const auto* rules = sdk::json::list(*parsed, "rules");
   for (const auto& line : rules != nullptr ? *rules : sdk::json::array()) {
     if (sdk::json::text(line.get_object(), "rule") == rule) {
-      return std::string(sdk::json::text(line.get_object(), "status"));
+      return std::string(sdk::json::text(line.get_object(), key));
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::string rule_status(const std::string& report, const std::string& rule) {
+  return of_line(report, rule, "status");
+}
+std::string rule_reason(const std::string& report, const std::string& rule) {
+  return of_line(report, rule, "reason");
 }
 
 std::string quote(const std::string& text) { return sdk::json_quote(text); }

@@ -53,10 +53,13 @@ class Folder {
 std::string read(const std::string& path);
 bool exists(const std::string& path);
 
+// Whether the plugin of that provider was built. One that was not cannot be opened.
+bool is_built(const std::string& provider);
+
 // One opened provider, with a state folder of its own.
 class Backend {
  public:
-  // `provider`: "bwrap" or "process".
+  // `provider`: the last part of a plugin's name, as "bwrap" in isolation_bwrap.
   explicit Backend(const std::string& provider, const std::string& state = {},
                    const std::string& config = "{}");
   ~Backend();
@@ -92,6 +95,9 @@ class Backend {
 
 // "enforced", "partial", "unsupported", or empty where the report has no such line.
 std::string rule_status(const std::string& report, const std::string& rule);
+
+// What the report says beside that; empty where it says nothing.
+std::string rule_reason(const std::string& report, const std::string& rule);
 
 std::string quote(const std::string& text);  // as a JSON text
 

@@ -221,10 +221,12 @@ bool there(const std::string& mark, int wanted) {
   return within_five_seconds([&] { return processes_with(mark) >= wanted; });
 }
 void kill_all_with(const std::string& mark) {
-  // Again until none is left: one may be starting another just now.
+  // Until none is seen a few times: one may be starting another, which has no command line yet.
+  int quiet = 0;
   (void)within_five_seconds([&] {
     each_with(mark, [](int pid) { ::kill(pid, SIGKILL); });
-    return processes_with(mark) == 0;
+    quiet = processes_with(mark) == 0 ? quiet + 1 : 0;
+    return quiet == 5;
   });
 }
 

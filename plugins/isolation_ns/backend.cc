@@ -27,6 +27,11 @@ sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
   auto filter = isolation::seccomp_allow_program({});
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);
+  isolation::SeccompOptions packages;
+  packages.chroot = packages.set_id_modes = true;
+  auto wider = isolation::seccomp_allow_program(packages);
+  if (!wider) return std::move(wider).failure();
+  tools.packages_filter = std::move(*wider);
   tools.environment = isolation::host_environment();
   tools.cgroups = isolation::find_cgroups();
   tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kIdRanges);
@@ -82,6 +87,28 @@ Status trial(sdk::Call& call, const Tools& tools, const std::string& state) {
                  "a sandbox can be built, but no command runs in it: " +
                      (text.empty() ? std::string("it ended early") : text),
                  "namespaces", {}, "another backend may work: bwrap, landlock");
+}
+
+// Where an image's root keeps what this sandbox writes: up and work, as the overlay wants them.
+Status make_upper(const isolation::Store& store, std::string_view id) {
+  for (const char* name : {"root", "root/up", "root/work"}) {
+    if (auto st = store.make_folder(id, name); !st) return st;
+  }
+  return {};
+}
+
+// They belong to the sandbox's root, which may be written to by nobody else.
+Status own_upper(const isolation::Store& store, std::string_view id, const isolation::Identity& who) {
+  if (who.ids != isolation::Ids::kShifted) return {};
+  const uint32_t uid = who.uid - who.inside_uid, gid = who.gid - who.inside_gid;
+  for (const char* name : {"root", "root/up", "root/work"}) {
+    const std::string path = store.path(id, name);
+    if (::access(path.c_str(), F_OK) != 0) continue;
+    if (::chown(path.c_str(), uid, gid) != 0 || ::chmod(path.c_str(), 0755) != 0) {
+      return failure(BH_INTERNAL, "cannot give " + path + " to the sandbox", "state_dir");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -147,10 +174,18 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::create(sdk::Call& call, std:
     if (!needed) continue;
     if (auto st = store.make_folder(id, name); !st) return std::move(st).failure();
   }
+  if (parsed->root == "image") {
+    if (auto st = make_upper(store, id); !st) return std::move(st).failure();
+  }
   auto prepared = shared_->prepare(id, profile, nullptr);
   if (!prepared) return std::move(prepared).failure();
-  if (auto st = call.result(prepared->report.print()); !st) return std::move(st).failure();
-  if (auto st = acceptable(*prepared); !st) return std::move(st).failure();
+  isolation::Report report = prepared->report;
+  const Status fine = acceptable(*prepared);
+  if (!fine) {
+    if (auto st = call.result(report.print()); !st) return std::move(st).failure();
+    return fine.failure();
+  }
+  if (auto st = own_upper(store, id, prepared->who); !st) return std::move(st).failure();
   const isolation::Cgroup group = shared_->group(id);
   if (group.used()) {
     if (auto st = group.make(true); !st) return std::move(st).failure();
@@ -163,6 +198,13 @@ sdk::Result<std::unique_ptr<sdk::Sandbox>> Backend::create(sdk::Call& call, std:
   facts.absent.insert(prepared->view.absent.begin(), prepared->view.absent.end());
   auto live = shared_->live(std::string(id), std::move(*prepared));
   if (auto st = live->build(call); !st) return std::move(st).failure();
+  if (live->memory_root()) {
+    report.partial("root.image", "overlay in memory",
+                   "the folder of this sandbox cannot carry an overlay (it lies on one itself): what "
+                   "is written outside of workspace, home and tmp is lost when Bulkhead ends");
+  }
+  if (auto st = call.result(report.print()); !st) return std::move(st).failure();
+  if (auto st = report.meets(parsed->required); !st) return std::move(st).failure();
   if (auto st = store.finish(id, facts.print()); !st) return std::move(st).failure();
   return std::make_unique<Box>(shared_, std::string(id), std::move(live));
 }

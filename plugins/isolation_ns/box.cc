@@ -37,6 +37,7 @@ sdk::Result<Prepared> Shared::prepare(std::string_view id, std::string_view prof
   request.profile = std::string(profile);
   request.own_home = own_folder(id, "home");
   request.own_tmp = own_folder(id, "tmp");
+  request.upper = own_folder(id, "root");
   if (facts != nullptr) request.absent = &facts->absent;
   return ns::prepare(request);
 }

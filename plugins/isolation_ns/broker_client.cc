@@ -93,6 +93,7 @@ sdk::Result<BrokerClient::Number> BrokerClient::make(sdk::Call& call, const Plan
   Answer answer;
   std::vector<Fd> none;
   auto heard = wait(call, ours.get(), answer, none);
+  number.memory_root = answer.memory_root != 0;
   if (heard && answer.error == 0) return number;
   drop(number);
   if (!heard) return std::move(heard).failure();

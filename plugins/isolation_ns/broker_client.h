@@ -29,6 +29,7 @@ class BrokerClient {
   // Which life of the broker holds it. A later one knows nothing of it.
   struct Number {
     uint64_t sandbox = 0, life = 0;
+    bool memory_root = false;  // see Answer
   };
 
   // FAILED_PRECONDITION: `unmapped` where a file system cannot be mounted with other ids, else

@@ -35,6 +35,12 @@ class Live {
   sdk::Result<isolation::Launched> start(const isolation::LaunchOrder& order,
                                          const std::vector<isolation::Fd>& doors);
 
+  // After build(): what is written to an image's root goes with the broker.
+  bool memory_root() {
+    std::lock_guard lock(m_);
+    return number_.memory_root;
+  }
+
   // A connection to a TCP port inside. [blocking]
   sdk::Result<isolation::Fd> dial(sdk::Call& call, uint32_t port);
 

@@ -3,7 +3,7 @@
 #include "backend.h"
 
 using bulkhead::sdk::isolation::kExecSchema;
-using bulkhead::sdk::isolation::kSharedProfileSchema;
+using bulkhead::sdk::isolation::kImageProfileSchema;
 
 namespace {
 
@@ -11,7 +11,7 @@ constexpr char kConfig[] = R"({"type":"object","additionalProperties":false,"pro
 
 constexpr char kCapabilities[] = R"({"strength":"namespaces","files":["rw","ro","hide"],
   "network":["off","unrestricted"],"limits":["cpu","memory_bytes","pids","disk_bytes","wall_ms",
-  "output_bytes","open_files"],"root":["host"],"persistent":true,
+  "output_bytes","open_files"],"root":["host","image"],"persistent":true,
   "extensions":["bh.isolation.files/1","bh.isolation.pty/1","bh.isolation.pause/1","bh.isolation.ports/1"]})";
 
 }  // namespace
@@ -24,5 +24,5 @@ BULKHEAD_PLUGIN(bulkhead::sdk::Plugin("bulkhead.isolation_ns", "Namespaces",
                                                       .title("Namespaces, by the kernel alone")
                                                       .config_schema(kConfig)
                                                       .capabilities(kCapabilities)
-                                                      .profile_schema(kSharedProfileSchema)
+                                                      .profile_schema(kImageProfileSchema)
                                                       .exec_schema(kExecSchema)));

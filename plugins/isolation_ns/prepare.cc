@@ -40,6 +40,9 @@ Place::Kind kind_of(Node::Kind kind) {
       return Place::kProc;
     case Node::kDevices:
       return Place::kDevices;
+    case Node::kReadOnly:
+    case Node::kWritable:
+      return Place::kReadOnly;
     default:
       return Place::kShared;
   }
@@ -53,6 +56,22 @@ std::vector<std::string> kernel_limits() {
           "max_cgroup_namespaces 4",   "max_time_namespaces 4",    "max_inotify_instances 64",
           "max_inotify_watches 65536", "max_fanotify_groups 0",    "max_fanotify_marks 0"};
 }
+
+void pin_above(const std::string& target, std::vector<Place>& places) {
+  std::string at;
+  const auto parts = isolation::parts_of(target);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    at += "/" + parts[i];
+    const bool known = std::any_of(places.begin(), places.end(),
+                                   [&](const Place& place) { return place.target == at; });
+    if (!known) places.push_back({Place::kPin, 0, at, {}});
+  }
+}
+
+// chown, dac_override, fowner, fsetid, kill, setgid, setuid, net_bind_service, sys_chroot: what a
+// package manager needs, among the sandbox's own ids.
+constexpr uint64_t kPackages = 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 |
+                               1u << 10 | 1u << 18;
 
 // Where a source and what lies in it can be written to, as seen inside.
 void add_writable(const isolation::View& view, const std::string& target, size_t source,
@@ -81,16 +100,35 @@ void draw(Prepared& p) {
   }
   b.shm_bytes = shm_bytes(p.profile.limits);
   b.sources = p.view.sources;
+  const bool image = p.profile.root == "image";
+  if (image) {
+    b.image = 1;
+    b.sources.front().read_only = 1;
+  }
   for (const auto& [target, node] : p.view.steps) {
+    if (node.kind == Node::kWritable) continue;  // as all of an image's root is
+    // Who may rename a folder above what is protected could put another in its place.
+    const bool guarded = node.kind == Node::kReadOnly || node.kind == Node::kEmpty ||
+                         node.kind == Node::kNothing;
+    if (image && guarded) pin_above(target, b.places);
     Place place;
     place.kind = kind_of(node.kind);
     place.source = static_cast<uint32_t>(node.source);
     place.target = target;
     place.text = node.link;
+    if (image && target == "/") place.kind = Place::kImage;
     b.places.push_back(std::move(place));
   }
-  for (auto& [path, text] : isolation::name_files(p.profile, p.who, p.view.home)) {
-    b.places.push_back({Place::kText, 0, path, std::move(text)});
+  // An image names its own users.
+  if (!image) {
+    for (auto& [path, text] : isolation::name_files(p.profile, p.who, p.view.home)) {
+      b.places.push_back({Place::kText, 0, path, std::move(text)});
+    }
+  } else if (p.profile.network == isolation::Network::kUnrestricted) {
+    std::string text;
+    if (isolation::read_file("/etc/resolv.conf", text)) {
+      b.places.push_back({Place::kText, 0, "/etc/resolv.conf", std::move(text)});
+    }
   }
   b.seal = p.view.seal;
   b.kernel = kernel_limits();
@@ -100,6 +138,7 @@ void draw(Prepared& p) {
   e.gid = p.who.inside_gid;
   e.own_network = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
   e.drop_groups = root ? 1 : 0;
+  if (p.profile.packages && root) e.capabilities = kPackages;
   for (const auto& [target, node] : p.view.steps) {
     if (node.kind == Node::kSource) add_writable(p.view, target, node.source, e.writable);
   }
@@ -116,10 +155,9 @@ namespace {
 
 void report_view(const Prepared& p, Report& report) {
   const isolation::Profile& profile = p.profile;
-  report.enforced("root.view", "mount", "host");
-  if (profile.root != "host") {
-    report.unsupported("root." + profile.root, "this backend shows the host's own files only");
-  }
+  if (profile.root == "host") report.enforced("root.view", "mount", "host");
+  if (profile.root == "image") report.enforced("root.image", "overlay of the sandbox's own");
+  if (profile.root == "snapshot") report.unsupported("root.snapshot", "this backend has none yet");
   const char* by = p.who.ids == Ids::kShifted ? "mount, id-mapped" : "mount";
   if (profile.workspace) {
     const bool rw = profile.workspace->access == isolation::Access::kReadWrite;
@@ -156,7 +194,18 @@ void report_guarantees(const Prepared& p, Report& report) {
     report.enforced("isolation.pid", "pid namespace of each command");
   }
   report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
-  report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
+  const bool shifted = p.who.ids == Ids::kShifted;
+  if (p.profile.packages && shifted) {
+    report.enforced("capabilities", "user namespace", "packages");
+    report.enforced("isolation.capabilities", "those for packages, no_new_privs, user namespace");
+  } else {
+    if (p.profile.packages) {
+      report.unsupported("capabilities",
+                         "a sandbox that an ordinary user starts has one id, and package managers "
+                         "need several; start Bulkhead as root");
+    }
+    report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
+  }
   report.enforced("isolation.seccomp", "seccomp", "allow list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
   report.enforced("isolation.devices", "a /dev of its own; nodev elsewhere");
@@ -227,6 +276,7 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
   if (!made) return std::move(made).failure();
   p.view = std::move(*made);
   draw(p);
+  p.blueprint.upper = request.upper;
 
   p.report = Report("ns");
   report_view(p, p.report);
@@ -256,10 +306,9 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
 }
 
 Status acceptable(const Prepared& p) {
-  if (p.profile.root != "host") {
-    return failure(BH_FAILED_PRECONDITION,
-                   "ns shows the host's own files only, no " + p.profile.root, "not_enforced",
-                   "root." + p.profile.root, "choose a backend with images");
+  if (p.profile.root == "snapshot") {
+    return failure(BH_FAILED_PRECONDITION, "ns has no snapshots yet", "not_enforced",
+                   "root.snapshot", "start from the host's view or from an image");
   }
   for (const char* rule : {"network.mode", "network.allow"}) {
     const auto* line = p.report.find(rule);

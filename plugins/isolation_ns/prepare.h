@@ -19,7 +19,7 @@ namespace ns {
 // What a provider has once, for all of its sandboxes. Constant after open().
 struct Tools {
   std::string helper;
-  isolation::Fd filter;  // seccomp program
+  isolation::Fd filter, packages_filter;  // seccomp programs: without capabilities, and with those
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
   isolation::Personas personas{"", isolation::kIdRanges};
@@ -39,6 +39,7 @@ struct PrepareRequest {
   const Tools* tools = nullptr;
   std::string profile;  // JSON
   std::string own_home, own_tmp;
+  std::string upper;  // of an image's root; empty: in memory
   const std::set<std::string>* absent = nullptr;
   bool take_id = true;  // false: only say which ids the persona would have
 };

@@ -36,6 +36,7 @@ struct Answer {
   int32_t error = 0;  // an errno; 0: done
   int32_t pid = 0;    // of what kEnter started
   uint32_t unmapped = 0;  // 1: a file system cannot be mounted with other ids
+  uint32_t memory_root = 0;  // 1: what is written to an image's root is kept in memory
   char text[500] = {};    // what could not be done, and why
 };
 
@@ -45,7 +46,8 @@ struct IdRange {
 
 // What stands at one place of the sandbox's root; kinds as isolation::Node's.
 struct Place {
-  enum Kind : uint32_t { kHost, kSource, kEmpty, kNothing, kLink, kProc, kDevices, kShared, kText };
+  enum Kind : uint32_t { kHost, kSource, kEmpty, kNothing, kLink, kProc, kDevices, kShared, kText,
+                        kImage, kReadOnly, kPin };
   uint32_t kind = kHost;
   uint32_t source = 0;  // kSource
   std::string target;
@@ -59,6 +61,8 @@ struct Blueprint {
   uint32_t kernel_uid = isolation::kNobody, kernel_gid = isolation::kNobody;  // of the user inside
   uint64_t shm_bytes = 0;
   std::vector<isolation::Source> sources;
+  uint32_t image = 0;  // 1: the first source is an image's root, the lower layer of the sandbox's
+  std::string upper;   // where its upper layer is kept (up, work); empty: in memory
   std::vector<Place> places;       // parents first
   std::vector<std::string> seal;   // made read-only at the end
   std::vector<std::string> kernel; // "name value": below /proc/sys/user
@@ -112,6 +116,8 @@ inline std::string encode(const Blueprint& b) {
   w.number(b.kernel_gid);
   w.number(b.shm_bytes);
   isolation::detail::put(w, b.sources);
+  w.number(b.image);
+  w.text(b.upper);
   detail::put(w, b.places);
   w.texts(b.seal);
   w.texts(b.kernel);
@@ -131,6 +137,8 @@ inline bool decode(std::string_view bytes, Blueprint& b) {
   b.kernel_gid = r.small();
   b.shm_bytes = r.number();
   b.sources = isolation::detail::sources(r);
+  b.image = r.small();
+  b.upper = r.text();
   b.places = detail::places(r);
   b.seal = r.texts();
   b.kernel = r.texts();

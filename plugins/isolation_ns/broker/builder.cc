@@ -142,11 +142,43 @@ class Builder : private isolation::InnerMounts::Means {
       if (!point || isolation::move_mount(trees_.root.get(), point.get()) != 0) {
         return fail("mounting the root");
       }
+    } else if (place.kind == Place::kImage) {
+      if (!lay_image(path)) return false;
     } else if (::mount("bulkhead", path.c_str(), "tmpfs", kPlain, "mode=755,size=4m") != 0) {
       return fail("mounting the root");
     }
     root_.reset(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     return root_ ? true : fail("opening the root");
+  }
+
+  bool lay_layer(const Fd& tree, const std::string& name) {
+    const std::string path = stage_ + name;
+    if (::mkdir(path.c_str(), 0755) != 0) return false;
+    const Fd point(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    return point && isolation::move_mount(tree.get(), point.get()) == 0;
+  }
+  bool lay_overlay(const std::string& path, const std::string& upper) {
+    const std::string options = "lowerdir=" + stage_ + "/lower,upperdir=" + upper +
+                                "/up,workdir=" + upper + "/work,userxattr";
+    return ::mount("bulkhead", path.c_str(), "overlay", kPlain, options.c_str()) == 0;
+  }
+
+  // The image below, what this sandbox writes above. Not every file system can be above (an overlay
+  // cannot, as in containers): then that is kept in memory, and told.
+  bool lay_image(const std::string& path) {
+    if (!lay_layer(trees_.sources.at(0), "/lower")) return fail("mounting the image");
+    if (trees_.upper && lay_layer(trees_.upper, "/upper") && lay_overlay(path, stage_ + "/upper")) {
+      return true;
+    }
+    const std::string memory = stage_ + "/memory";
+    if (::mkdir(memory.c_str(), 0755) != 0 ||
+        ::mount("bulkhead", memory.c_str(), "tmpfs", kPlain, "mode=755,size=1g") != 0 ||
+        ::mkdir((memory + "/up").c_str(), 0755) != 0 ||
+        ::mkdir((memory + "/work").c_str(), 0755) != 0 || !lay_overlay(path, memory)) {
+      return fail("mounting the root over the image");
+    }
+    answer.memory_root = 1;
+    return true;
   }
 
   // By path from the new root, without links.
@@ -225,11 +257,30 @@ class Builder : private isolation::InnerMounts::Means {
         return put_memory(target, "mode=1777,size=" + std::to_string(plan_.shm_bytes));
       case Place::kText:
         return put_text(place);
+      case Place::kImage:
+        return true;
+      case Place::kReadOnly:
+      case Place::kPin: {
+        const Fd point = at(target);
+        const Fd tree = point ? isolation::copy_tree(point.get(), isolation::kTreeRecursive) : Fd();
+        MountAttributes a;
+        if (place.kind == Place::kReadOnly) a.set = isolation::kMountReadOnly;
+        if (!tree || (a.set != 0 &&
+                      isolation::set_mount(tree.get(), isolation::kTreeRecursive, a) != 0) ||
+            isolation::move_mount(tree.get(), point.get()) != 0) {
+          return fail("protecting " + target);
+        }
+        return true;
+      }
     }
     return true;
   }
 
   bool put_text(const Place& place) {
+    // An image may have a link there, or nothing: its own matter.
+    const Fd there = at(place.target);
+    struct stat st {};
+    if (!there || ::fstat(there.get(), &st) != 0 || !S_ISREG(st.st_mode)) return true;
     const std::string name = "/texts/" + std::to_string(texts_++);
     if (!make_file(name, place.text, 0444)) return fail("writing " + place.target);
     const Fd fd(::open((stage_ + name).c_str(), O_PATH | O_CLOEXEC));

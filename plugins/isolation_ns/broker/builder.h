@@ -12,6 +12,7 @@ namespace ns {
 // Detached mounts, ready to be put in their places.
 struct Trees {
   isolation::Fd root;                            // where the host's / is shown
+  isolation::Fd upper;                           // of an image's root
   std::vector<isolation::Fd> sources;            // by Blueprint::sources
   std::vector<bool> folders;                     // the same order
   std::map<std::string, isolation::Fd> hosts;    // by target

@@ -117,6 +117,7 @@ class Maker {
       answer_ = heard;
       return give_up();
     }
+    answer_.memory_root = heard.memory_root;
     std::vector<Fd> spaces;
     std::vector<int> numbers;
     for (const char* name : {"user", "mnt", "ipc", "uts", "cgroup", "time_for_children"}) {

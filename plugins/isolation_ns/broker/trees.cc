@@ -30,10 +30,22 @@ Fd plain_tree(int fd, bool read_only) {
   return tree;
 }
 
+std::string lines_of(const std::vector<IdRange>& ranges) {
+  std::string out;
+  for (const IdRange& one : ranges) {
+    out += std::to_string(one.inside) + " " + std::to_string(one.outside) + " " +
+           std::to_string(one.count) + "\n";
+  }
+  return out;
+}
+
 bool map_ids(const Blueprint& plan, const Source& source, int tree, isolation::MountUsers& users) {
-  if (source.owner == isolation::kNobody) return true;
-  const int map = users.get(isolation::swapped_id(source.owner, plan.kernel_uid),
-                            isolation::swapped_id(source.group, plan.kernel_gid));
+  // An image has all ids that a sandbox has, written down as they are inside.
+  const bool image = plan.image != 0 && &source == &plan.sources.front();
+  if (source.owner == isolation::kNobody && !image) return true;
+  const int map = image ? users.get(lines_of(plan.ids), lines_of(plan.groups))
+                        : users.get(isolation::swapped_id(source.owner, plan.kernel_uid),
+                                    isolation::swapped_id(source.group, plan.kernel_gid));
   if (map < 0) return false;
   MountAttributes ids;
   ids.set = isolation::kMountIdMap;
@@ -68,6 +80,11 @@ bool open_source(const Blueprint& plan, const Source& source, Trees& trees,
 bool open_trees(const Blueprint& plan, Trees& trees, isolation::MountUsers* users, Answer& answer) {
   for (const Source& source : plan.sources) {
     if (!open_source(plan, source, trees, users, answer)) return false;
+  }
+  if (!plan.upper.empty()) {
+    const Fd fd = isolation::open_canonical(plan.upper);
+    trees.upper = fd ? plain_tree(fd.get(), false) : Fd();
+    if (!trees.upper) return fail(answer, "mounting " + plan.upper);
   }
   for (const Place& place : plan.places) {
     if (place.kind != Place::kHost) continue;

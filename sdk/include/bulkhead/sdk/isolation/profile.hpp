@@ -33,7 +33,8 @@ struct Profile {
     std::string path;  // inside
     Access access = Access::kReadOnly;
   };
-  std::string root = "host";  // "host", or what is not supported: "image", "snapshot"
+  std::string root = "host";  // "host", "image", "snapshot"
+  std::string image;          // where an image's root lies on this host
   std::optional<Place> workspace, home, tmp;
   std::vector<Rule> files;
   std::vector<Place> mounts;
@@ -49,6 +50,7 @@ struct Profile {
   std::vector<std::string> hide;
   std::vector<std::string> required;
   bool shared_processes = false;  // of all commands; else each has its own
+  bool packages = false;          // the capabilities that package managers need, inside
 };
 
 struct CommandOptions {
@@ -146,6 +148,11 @@ inline Result<Profile> parse_profile(std::string_view text) {
     for (const char* key : {"image", "snapshot"}) {
       if (root->if_contains(key) != nullptr) p.root = key;
     }
+    if (p.root == "image") {
+      auto path = clean_path(json::text(*root, "image"), "root.image");
+      if (!path) return std::move(path).failure();
+      p.image = *path;
+    }
   }
   for (const auto& [key, to] : {std::pair("workspace", &p.workspace), std::pair("home", &p.home),
                                 std::pair("tmp", &p.tmp)}) {
@@ -189,6 +196,7 @@ inline Result<Profile> parse_profile(std::string_view text) {
     p.user = json::text(*user, "name");
   }
   p.shared_processes = json::text(o, "processes") == "sandbox";
+  p.packages = json::text(o, "capabilities") == "packages";
   p.persona = json::text(o, "persona", "default");
   for (const auto& hide : detail::texts_of(json::list(o, "hide"))) {
     auto path = clean_path(hide, "hide");

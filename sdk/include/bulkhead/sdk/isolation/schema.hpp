@@ -15,7 +15,6 @@
 
 // The keys of a profile.
 #define BULKHEAD_SDK_PROFILE_KEYS_ \
-  R"("root":{"type":"object","additionalProperties":false,"properties":{"view":{"enum":["host"]}}},)" \
   R"("workspace":{"type":"object","additionalProperties":false,"required":["source"],"properties":{)" \
   R"("source":{"type":"string"},"path":{"type":"string"},"access":{"enum":["rw","ro"]}}},)" \
   R"("home":{"type":"object","additionalProperties":false,"required":["source"],"properties":{)" \
@@ -47,12 +46,18 @@ namespace bulkhead::sdk::isolation {
 
 // The profile, where root.view is "host".
 inline constexpr char kHostProfileSchema[] =
-    R"({"type":"object","additionalProperties":false,"properties":{)" BULKHEAD_SDK_PROFILE_KEYS_ R"(}})";
-
-// The same for a backend whose commands can share their processes.
-inline constexpr char kSharedProfileSchema[] =
     R"({"type":"object","additionalProperties":false,"properties":{
+  "root":{"type":"object","additionalProperties":false,"properties":{"view":{"enum":["host"]}}},
+)" BULKHEAD_SDK_PROFILE_KEYS_ R"(}})";
+
+// The same for a backend that starts from images too, whose commands can share their processes, and
+// where somebody can install packages.
+inline constexpr char kImageProfileSchema[] =
+    R"({"type":"object","additionalProperties":false,"properties":{
+  "root":{"type":"object","additionalProperties":false,"properties":{
+    "view":{"enum":["host"]},"image":{"type":"string"}}},
   "processes":{"enum":["command","sandbox"]},
+  "capabilities":{"enum":["none","packages"]},
 )" BULKHEAD_SDK_PROFILE_KEYS_ R"(}})";
 
 // The options of one command.

@@ -243,7 +243,12 @@ inline void set_socket_calls(CallTable& table, int (*number)(const char*),
                          step(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0), answer(kRefuse)};
     append(inet, one_of(2, {0, 1 /* ICMP */, 6 /* TCP */, 17 /* UDP */, 58 /* ICMPv6 */}));
     for (const uint32_t family : {AF_INET, AF_INET6}) append(code, where_equal(0, family, inet));
-    append(code, where_equal(0, AF_NETLINK, one_of(2, {0 /* routes */})));
+    // Programs that manage users take EPERM for an audit that must not be missed, and give up; this
+    // tells them that the kernel has none.
+    Instructions netlink =
+        where_equal(2, 9 /* audit */, always(SECCOMP_RET_ERRNO | EPROTONOSUPPORT));
+    append(netlink, one_of(2, {0 /* routes */}));
+    append(code, where_equal(0, AF_NETLINK, netlink));
   }
   code.push_back(answer(kRefuse));
   table.set(number("socket"), std::move(code));

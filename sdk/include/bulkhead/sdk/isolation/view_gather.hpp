@@ -33,6 +33,7 @@ class Gather {
   Status add_source(const std::string& source, Access access, const std::string& field,
                     Placed placing, bool mapped);
   Status check_target(const std::string& target, const std::string& field) const;
+  Status add_image();
   Status add_places();
   Status add_rule(const Profile::Rule& rule);
   Status add_rule_below(const Profile::Rule& rule, size_t source, const std::string& target,
@@ -194,6 +195,27 @@ inline Status Gather::add_source(const std::string& source, Access access, const
   return {};
 }
 
+// All that lies in it is a matter of the image's own files, none of the host's paths.
+inline Status Gather::add_image() {
+  const std::string path = canonical(request_.profile->image);
+  Fd fd = path.empty() ? Fd() : open_canonical(path);
+  struct stat st {};
+  if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+    return failure(BH_FAILED_PRECONDITION,
+                   "root.image: " + to_utf8(request_.profile->image) + " is no folder", "source",
+                   "root.image", "import the image again");
+  }
+  Source made;
+  made.device = st.st_dev;
+  made.inode = st.st_ino;
+  made.path = path;
+  nodes["/"] = Node{Node::kSource, 0, {}};
+  placed.push_back({"/", true, true});
+  view_.sources.push_back(std::move(made));
+  view_.held.push_back(std::move(fd));
+  return {};
+}
+
 inline Status Gather::add_places() {
   const Profile& p = *request_.profile;
   view_.home = p.home && !p.home->path.empty() ? p.home->path : "/home/agent";
@@ -210,7 +232,9 @@ inline Status Gather::add_places() {
   if (!tmp.empty()) {
     struct stat st {};
     for (const char* target : {"/tmp", "/var/tmp"}) {
-      if (std::string(target) != "/tmp" && (!detail::look(target, st) || !S_ISDIR(st.st_mode))) continue;
+      if (std::string(target) != "/tmp" && (!detail::look(host_of(target), st) || !S_ISDIR(st.st_mode))) {
+        continue;
+      }
       if (auto s = add_source(tmp, Access::kReadWrite, "tmp", {target, true, true}, true); !s) {
         return s;
       }
@@ -379,6 +403,9 @@ inline Status Gather::run() {
   const Profile& p = *request_.profile;
   add_hidden();
   nodes["/"] = Node{Node::kHost, 0, {}};
+  if (p.root == "image") {
+    if (auto st = add_image(); !st) return st;
+  }
   if (auto st = add_places(); !st) return st;
   add_credentials();
   add_root_secrets();

@@ -199,7 +199,7 @@ inline void Gather::add_own() {
 
 // Names are looked up through a file that most often lies in /run.
 inline void Gather::add_resolver() {
-  if (request_.profile->network != Network::kUnrestricted) return;
+  if (request_.profile->network != Network::kUnrestricted || request_.profile->root != "host") return;
   const std::string path = canonical("/etc/resolv.conf");
   if (!path.empty() && is_within(path, canonical("/run"))) {
     nodes[path] = Node{Node::kHost, 0, {}};

@@ -51,7 +51,8 @@ inline const std::string* Layout::provider_of(const std::string& target) const {
 // target.
 inline bool Layout::beneath_source(const std::string& target, std::string& top) const {
   for (const std::string* at = provider_of(target); at != nullptr; at = provider_of(*at)) {
-    if (nodes_.at(*at).kind == Node::kSource) {
+    // What lies in an image's root is laid by steps, as in the host's.
+    if (nodes_.at(*at).kind == Node::kSource && *at != "/") {
       top = *at;
       return true;
     }

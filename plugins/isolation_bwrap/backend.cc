@@ -30,10 +30,10 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how, bool& remembered) {
                    "its place in libexec",
                    "no_helper", {}, "install the plugin whole");
   }
-  tools.memo = Memo(std::string(how.state_dir()), tools.features.program, tools.helper);
+  tools.memo = isolation::Memo(std::string(how.state_dir()), {tools.features.program, tools.helper});
   tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kSingleIds);
   tools.cgroups = isolation::find_cgroups();
-  remembered = tools.memo.recall(tools.features);
+  remembered = recall(tools.memo, tools.features);
   return tools;
 }
 
@@ -111,7 +111,7 @@ Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
   if (!remembered) {
     if (auto st = complete(call, false, *tools); !st) return st;
     if (auto st = trial(call, *tools); !st) return st;
-    tools->memo.keep(tools->features);
+    keep(tools->memo, tools->features);
   }
   json::array controllers;
   for (const auto& [name, folder] : tools->cgroups.base) controllers.emplace_back(name);

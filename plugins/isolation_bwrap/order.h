@@ -26,7 +26,7 @@ struct Tools {
   isolation::Fd filter;  // seccomp program
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
-  Memo memo;
+  isolation::Memo memo;
   isolation::Personas personas{"", isolation::kSingleIds};
   std::vector<std::string> own;  // files that we run from; their folders are never writable
 };

@@ -15,7 +15,8 @@ namespace {
 // An address inside this library, to find what lies beside it.
 const int kHere = 0;
 
-sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
+// What can be found without starting anything.
+sdk::Result<Tools> find_tools(const sdk::Opening& how) {
   Tools tools;
   tools.helper = isolation::helper_path(&kHere, "bulkhead-ns-broker", BULKHEAD_HELPER_DIR);
   if (tools.helper.empty()) {
@@ -24,6 +25,14 @@ sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
                    "its place in libexec",
                    "no_helper", {}, "install the plugin whole");
   }
+  tools.memo = isolation::Memo(std::string(how.state_dir()), {tools.helper});
+  tools.cgroups = isolation::find_cgroups();
+  tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kIdRanges);
+  return tools;
+}
+
+// The rest of what starting a sandbox takes.
+Status complete(sdk::Call& call, Tools& tools) {
   auto filter = isolation::seccomp_allow_program({});
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);
@@ -33,10 +42,8 @@ sdk::Result<Tools> find_tools(sdk::Call& call, const sdk::Opening& how) {
   if (!wider) return std::move(wider).failure();
   tools.packages_filter = std::move(*wider);
   tools.environment = isolation::host_environment();
-  tools.cgroups = isolation::find_cgroups();
-  tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kIdRanges);
   tools.own = isolation::own_files(call, &kHere, tools.helper);
-  return tools;
+  return {};
 }
 
 // The smallest sandbox: does one start here at all?
@@ -114,9 +121,14 @@ Status own_upper(const isolation::Store& store, std::string_view id, const isola
 }  // namespace
 
 Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
-  auto tools = find_tools(call, how);
+  auto tools = find_tools(how);
   if (!tools) return std::move(tools).failure();
-  if (auto st = trial(call, *tools, std::string(how.state_dir())); !st) return st;
+  json::object nothing;
+  if (!tools->memo.recall(nothing)) {
+    if (auto st = complete(call, *tools); !st) return st;
+    if (auto st = trial(call, *tools, std::string(how.state_dir())); !st) return st;
+    tools->memo.keep({});
+  }
   json::array controllers;
   for (const auto& [name, folder] : tools->cgroups.base) controllers.emplace_back(name);
   json::object facts;
@@ -128,8 +140,9 @@ Status Backend::probe(sdk::Call& call, const sdk::Opening& how) {
 }
 
 sdk::Result<std::unique_ptr<Backend>> Backend::open(sdk::Call& call, const sdk::Opening& how) {
-  auto tools = find_tools(call, how);
+  auto tools = find_tools(how);
   if (!tools) return std::move(tools).failure();
+  if (auto st = complete(call, *tools); !st) return std::move(st).failure();
   if (how.state_dir().empty()) {
     return failure(BH_INVALID_ARGUMENT, "a state folder is needed", "state_dir", "state_dir");
   }

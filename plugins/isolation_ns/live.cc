@@ -34,7 +34,11 @@ Status Live::build(sdk::Call& call) {
   }
   points_.make(prepared_.view);
   auto made = broker_.make(call, plan_of(tools_, prepared_));
-  if (!made) return std::move(made).failure();
+  if (!made) {
+    // What has worked lately does not any more: the next process is to try it first.
+    if (made.status().code() == BH_FAILED_PRECONDITION) tools_.memo.forget();
+    return std::move(made).failure();
+  }
   std::lock_guard lock(m_);
   number_ = *made;
   built_ = true;

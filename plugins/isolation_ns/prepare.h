@@ -4,6 +4,7 @@
 
 #include <bulkhead/sdk.hpp>
 #include <bulkhead/sdk/isolation/cgroup.hpp>
+#include <bulkhead/sdk/isolation/memo.hpp>
 #include <bulkhead/sdk/isolation/personas.hpp>
 #include <bulkhead/sdk/isolation/report.hpp>
 #include <bulkhead/sdk/isolation/view.hpp>
@@ -23,6 +24,7 @@ struct Tools {
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
   isolation::Personas personas{"", isolation::kIdRanges};
+  isolation::Memo memo;
   std::vector<std::string> own;  // files that we run from; their folders are never writable
 };
 

@@ -26,7 +26,7 @@ bool Spawner::start() {
   return true;
 }
 
-void Spawner::settle(int patience_ms) {
+void Spawner::settle() {
   if (!pending_) return;
   pending_ = false;
   // One that died before it said so has no table to spoil; a sandbox that ends kills such ones.
@@ -43,7 +43,7 @@ void Spawner::settle(int patience_ms) {
 void Spawner::ended(pid_t pid) {
   if (!pending_ || pid != last_) return;
   last_ = -1;
-  settle(0);
+  settle();
 }
 
 pid_t Spawner::run(const std::vector<int>& fds, const std::function<int()>& body) {

@@ -27,7 +27,7 @@ class Spawner {
   // Readable once the last child has its own table; -1: nothing is waited for. Until settle() is
   // called what the child was given is open here too.
   int waiting() const { return pending_ ? told_.get() : -1; }
-  void settle(int patience_ms = 2000);
+  void settle();
   // That child is gone. One that was killed before it had its own table never says so, and what it
   // was given would stay open here: who waits for the other ends would wait for nothing.
   void ended(pid_t pid);

@@ -25,22 +25,31 @@ constexpr unsigned kTreeEmptyPath = 0x1000;
 constexpr uint64_t kMountReadOnly = 0x1, kMountNoSuid = 0x2, kMountNoDevices = 0x4,
                    kMountNoExecute = 0x8, kMountIdMap = 0x100000;
 
+constexpr uint64_t kPropagatePrivate = 1u << 18;
+
 struct MountAttributes {
   uint64_t set = 0, clear = 0, propagation = 0, users = 0;
 };
 
-// A detached copy of what is mounted at `fd`; `flags`: kTreeRecursive.
+// Of the mount that `fd` is on; `flags`: kTreeRecursive.
+inline int set_mount(int fd, unsigned flags, const MountAttributes& a) {
+  return static_cast<int>(::syscall(442, fd, "", kTreeEmptyPath | flags, &a, sizeof a));
+}
+
+// A detached copy of what is mounted at `fd`; `flags`: kTreeRecursive. A copy of a shared mount is its
+// peer, wherever it is moved: what a sandbox mounts in it would be mounted on the host as well, and
+// the other way round. So it is made private at once.
 inline Fd copy_tree(int fd, unsigned flags) {
-  return Fd(static_cast<int>(
+  Fd tree(static_cast<int>(
       ::syscall(428, fd, "", kTreeEmptyPath | kTreeClone | O_CLOEXEC | flags)));
+  MountAttributes a;
+  a.propagation = kPropagatePrivate;
+  if (tree && set_mount(tree.get(), flags, a) != 0) tree.reset();
+  return tree;
 }
 // Onto what `to` is.
 inline int move_mount(int from, int to) {
   return static_cast<int>(::syscall(429, from, "", to, "", 0x04 | 0x40));
-}
-// Of the mount that `fd` is on; `flags`: kTreeRecursive.
-inline int set_mount(int fd, unsigned flags, const MountAttributes& a) {
-  return static_cast<int>(::syscall(442, fd, "", kTreeEmptyPath | flags, &a, sizeof a));
 }
 
 // Every id as it is, but for `from`, which is shown as `to`: the text of a uid_map or gid_map.

@@ -23,6 +23,10 @@ GOALS = [
     ("mcp.idle_pss_kib_per_typescript", "<=", 0.1),
     ("mcp.start_initialize_ms_per_typescript", "<=", 0.1),
     ("mcp.start_call_ms_per_typescript", "<=", 0.1),
+    ("sandboxes.ns.cold_per_spawn", "<=", 3),
+    ("sandboxes.ns.warm_per_spawn", "<=", 1.25),
+    ("sandboxes.ns.joined_per_spawn", "<=", 2),
+    ("sandboxes.ns.idle_kib_each", "<=", 60),
 ]
 # Bubblewrap as one would write it by hand: namespaces and a read-only view, none of the rest.
 PLAIN = ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--new-session",
@@ -103,8 +107,9 @@ def judged(told):
     """Each goal with what was measured; "met" is null for what was left out."""
     out = []
     for name, relation, bound in GOALS:
-        part, key = name.split(".")
-        value = told[part].get(key)
+        value = told
+        for key in name.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
         met = None if value is None else (value <= bound if relation == "<=" else value >= bound)
         out.append({"what": name, "value": value, "goal": f"{relation} {bound}", "met": met})
     return out
@@ -125,6 +130,9 @@ def main():
         told["calls"] = json.loads(calls.stdout)
         told["commands"] = commands(program, place)
         told["bytes"] = bytes_through(program, place)
+        told["sandboxes"] = json.loads(subprocess.run(
+            [os.path.join(build, "tests/bench/bench_sandboxes")], check=True, capture_output=True,
+            text=True).stdout)
         if why_not:
             told["mcp"] = {"left_out": why_not}
         else:

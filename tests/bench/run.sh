@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=${1:-build/release}
-for program in bench_calls bench_load; do
+for program in bench_calls bench_load bench_sandboxes; do
   [ -x "$build/tests/bench/$program" ] || {
     echo "bench: $build/tests/bench/$program is not built: tests/run.sh --flavour release builds it" >&2
     exit 2

@@ -48,7 +48,8 @@ class Bubblewrap:
         for _ in range(2):
             for name in os.listdir(out):
                 os.remove(os.path.join(out, name))
-            subprocess.run([program, "--config", config, "run", "--"] + command, check=True,
+            subprocess.run([program, "--config", config, "run", "--backend", "bwrap", "--"] + command,
+                           check=True,
                            cwd=workspace, env=env, stdin=subprocess.DEVNULL)
         own = os.path.join(env["XDG_DATA_HOME"], "bulkhead/personas/default")
         shown = {"/home/agent": own + "/home", "/tmp": own + "/tmp", "/var/tmp": own + "/tmp",

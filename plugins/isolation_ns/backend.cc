@@ -37,10 +37,14 @@ Status complete(sdk::Call& call, Tools& tools) {
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);
   isolation::SeccompOptions packages;
-  packages.chroot = packages.set_id_modes = true;
+  packages.chroot = true;
   auto wider = isolation::seccomp_allow_program(packages);
   if (!wider) return std::move(wider).failure();
   tools.packages_filter = std::move(*wider);
+  packages.set_id_modes = true;
+  auto widest = isolation::seccomp_allow_program(packages);
+  if (!widest) return std::move(widest).failure();
+  tools.set_id_filter = std::move(*widest);
   tools.environment = isolation::host_environment();
   tools.own = isolation::own_files(call, &kHere, tools.helper);
   return {};

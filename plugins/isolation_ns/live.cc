@@ -9,7 +9,8 @@ BrokerClient::Plan plan_of(const Tools& tools, const Prepared& prepared) {
   BrokerClient::Plan plan;
   plan.blueprint = encode(prepared.blueprint);
   plan.entry = encode(prepared.entry);
-  plan.filter = (prepared.entry.capabilities != 0 ? tools.packages_filter : tools.filter).get();
+  const isolation::Fd& wide = prepared.set_ids ? tools.set_id_filter : tools.packages_filter;
+  plan.filter = (prepared.entry.capabilities != 0 ? wide : tools.filter).get();
   plan.own_network = prepared.entry.own_network != 0;
   plan.shared_processes = prepared.profile.shared_processes;
   return plan;

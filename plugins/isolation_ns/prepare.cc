@@ -73,6 +73,28 @@ void pin_above(const std::string& target, std::vector<Place>& places) {
 constexpr uint64_t kPackages = 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 |
                                1u << 10 | 1u << 18;
 
+// Whether others on the host can come to what lies in a folder of which `owner` has the files. What is
+// above it decides: its own mode is the sandbox's to change.
+bool within_reach(const std::string& folder, uint32_t owner) {
+  for (std::string at = folder; at != "/";) {
+    at = isolation::parent_of(at);
+    struct stat st {};
+    if (::stat(at.c_str(), &st) != 0) return true;
+    const bool ours = st.st_uid == 0 || st.st_uid == owner;
+    if (ours && (st.st_mode & (S_IXGRP | S_IXOTH)) == 0) return false;
+  }
+  return true;
+}
+
+// A source whose files, made inside, run on the host as its owner for whoever starts them there, were
+// they marked so; null: none.
+const isolation::Source* reached_source(const isolation::View& view) {
+  for (const auto& source : view.sources) {
+    if (source.owner != isolation::kNobody && within_reach(source.path, source.owner)) return &source;
+  }
+  return nullptr;
+}
+
 // Where a source and what lies in it can be written to, as seen inside.
 void add_writable(const isolation::View& view, const std::string& target, size_t source,
                   std::vector<std::string>& out) {
@@ -139,6 +161,7 @@ void draw(Prepared& p) {
   e.own_network = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
   e.drop_groups = root ? 1 : 0;
   if (p.profile.packages && root) e.capabilities = kPackages;
+  p.set_ids = e.capabilities != 0 && reached_source(p.view) == nullptr;
   for (const auto& [target, node] : p.view.steps) {
     if (node.kind == Node::kSource) add_writable(p.view, target, node.source, e.writable);
   }
@@ -196,7 +219,17 @@ void report_guarantees(const Prepared& p, Report& report) {
   report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
   const bool shifted = p.who.ids == Ids::kShifted;
   if (p.profile.packages && shifted) {
-    report.enforced("capabilities", "user namespace", "packages");
+    const isolation::Source* reached = p.set_ids ? nullptr : reached_source(p.view);
+    if (reached == nullptr) {
+      report.enforced("capabilities", "user namespace", "packages");
+    } else {
+      report.partial("capabilities", "user namespace",
+                     "files that run as their owner or group (set-user-id) cannot be made, and packages "
+                     "that bring some fail: others on the host can reach " + sdk::to_utf8(reached->path) +
+                         ", and would run such a file as its owner there; put it below a folder "
+                         "that is closed to them (mode 0700)",
+                     "packages");
+    }
     report.enforced("isolation.capabilities", "those for packages, no_new_privs, user namespace");
   } else {
     if (p.profile.packages) {

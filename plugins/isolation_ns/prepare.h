@@ -20,7 +20,9 @@ namespace ns {
 // What a provider has once, for all of its sandboxes. Constant after open().
 struct Tools {
   std::string helper;
-  isolation::Fd filter, packages_filter;  // seccomp programs: without capabilities, and with those
+  // Seccomp programs: without capabilities, with those, and with those where a file that runs as its
+  // owner may be made.
+  isolation::Fd filter, packages_filter, set_id_filter;
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
   isolation::Personas personas{"", isolation::kIdRanges};
@@ -35,6 +37,7 @@ struct Prepared {
   isolation::Report report{"ns"};
   Blueprint blueprint;
   Entry entry;
+  bool set_ids = false;  // files that run as their owner can be made: nobody on the host reaches them
 };
 
 struct PrepareRequest {

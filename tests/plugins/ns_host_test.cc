@@ -52,3 +52,30 @@ TEST_CASE("ns: on a host whose mounts are shared none is made, and none that com
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+
+TEST_CASE("ns: with package managers' capabilities too, nothing made in a folder that others reach runs as its owner") {
+  BH_NEEDS("ns");
+  Folder folder;
+  const std::string script = "cp /bin/sh own && chmod 6755 own && echo made; chmod 0755 own && echo plain";
+  auto made = [&](const std::string& name, std::string& report) {
+    Backend backend("ns");
+    const std::string work = folder.make(name);
+    const std::string profile = R"({"capabilities":"packages","user":{"uid":0},"workspace":{"source":)" +
+                                quote(work) + "}}";
+    const bh_status st = backend.create(name, profile);
+    INFO(backend.message << backend.details);
+    REQUIRE(st == BH_OK);
+    report = backend.report;
+    const std::string out = backend.sh(name, script).out;
+    CHECK(backend.destroy(name) == BH_OK);
+    return out;
+  };
+  std::string report;
+  const bool root = ::geteuid() == 0;
+  // Above it is a folder that is closed to others.
+  CHECK(made("closed", report) == (root ? "made\nplain\n" : "plain\n"));
+  if (root) CHECK(rule_status(report, "capabilities") == "enforced");
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  CHECK(made("open", report) == "plain\n");
+  if (root) CHECK(rule_status(report, "capabilities") == "partial");
+}

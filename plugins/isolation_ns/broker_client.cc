@@ -38,7 +38,8 @@ sdk::Failure refused(const Answer& answer) {
   if (answer.error == EMFILE || answer.error == ENFILE || answer.error == ENOMEM ||
       answer.error == ENOSPC || answer.error == EAGAIN) {
     return failure(BH_RESOURCE_EXHAUSTED, "the sandbox cannot be built: " + text, "namespaces", {},
-                   "end other sandboxes, or raise user.max_user_namespaces and its like");
+                   "end other sandboxes, or raise the limit of open files (ulimit -n), "
+                   "user.max_user_namespaces and its like");
   }
   return failure(BH_FAILED_PRECONDITION, "the sandbox cannot be built: " + text, "namespaces", {},
                  "allow unprivileged user namespaces (kernel.unprivileged_userns_clone, "
@@ -54,6 +55,9 @@ Status BrokerClient::start() {
   process_.reset();
   auto started = Launched::start_helper(helper_, "broker");
   if (!started) return std::move(started).failure();
+  // One that is stopped would hold up all threads for good.
+  const timeval patience{2, 0};
+  (void)::setsockopt(started->job.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const Fd host(isolation::pidfd_open(::getpid()));
   if (!host || !send_message(started->job.get(), Request(), {host.get()})) {
     return Launched::no("the broker's first word");
@@ -66,6 +70,10 @@ Status BrokerClient::start() {
 Status BrokerClient::send(const Request& request, const std::vector<int>& fds) {
   if (send_message(process_->job.get(), request, fds)) return {};
   if (errno == EPIPE || errno == ECONNRESET) return lost();
+  if (errno == EAGAIN) {
+    return failure(BH_UNAVAILABLE, "the process that holds the sandboxes does not answer", "busy", {},
+                   "try again");
+  }
   return Launched::no("a request to the broker");
 }
 
@@ -169,15 +177,17 @@ sdk::Result<Launched> BrokerClient::enter(const Number& number) {
 
 void BrokerClient::drop(const Number& number) {
   Fd ours, theirs;
-  if (!Launched::socket_pair(ours, theirs)) return;
+  // Without a socket to be told on it is dropped all the same.
+  const bool told = Launched::socket_pair(ours, theirs);
   {
     std::lock_guard lock(m_);
     if (number.life != life_ || !process_) return;
     Request request;
     request.kind = Request::kDrop;
     request.sandbox = number.sandbox;
-    if (!send(request, {theirs.get()})) return;
+    if (!send(request, told ? std::vector<int>{theirs.get()} : std::vector<int>())) return;
   }
+  if (!told) return;
   theirs.reset();
   pollfd set{ours.get(), POLLIN, 0};
   while (::poll(&set, 1, kPatienceMs) < 0 && errno == EINTR) {

@@ -21,7 +21,7 @@ struct Request {
   enum Kind : uint32_t {
     kMake = 1,  // blueprint, entry, filter, answer: builds the sandbox, told on `answer`
     kEnter,     // control, job, trouble, peer: a first process inside, told on `job`
-    kDrop,      // answer: ends all that runs in it and forgets it
+    kDrop,      // answer, or nothing: ends all that runs in it and forgets it
     kDial,      // answer: a connection to a port inside, told on `answer` with the socket beside it
   };
   uint32_t kind = 0;

@@ -20,6 +20,9 @@ namespace {
 // A network namespace takes six times the memory of all others together, so an idle sandbox has none.
 constexpr uint64_t kIdleNs = 10ull * 1000 * 1000 * 1000;
 
+// A joiner ends in a second whatever a sandbox does; one that does not was stopped from the outside.
+constexpr uint64_t kEndNs = 3ull * 1000 * 1000 * 1000;
+
 bool socket_pair(Fd& one, Fd& other) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
@@ -61,6 +64,14 @@ void Holder::take(const Request& request, std::vector<Fd> fds) {
     }
     default:
       return;
+  }
+}
+
+void Holder::take_in_need(const Request& request, std::vector<Fd> fds) {
+  const size_t answer = request.kind == Request::kMake ? 3 : request.kind == Request::kEnter ? 1 : 0;
+  if (request.kind == Request::kDrop) return drop(request.sandbox, std::move(fds));
+  if (fds.size() > answer) {
+    (void)send_message(fds[answer].get(), refusal(EMFILE, "the process that holds all sandboxes"));
   }
 }
 
@@ -152,7 +163,7 @@ bool Holder::seat(uint64_t sandbox, Held& held, const std::vector<Fd>& fds, bool
 }
 
 void Holder::enter(uint64_t sandbox, Held& held, std::vector<Fd> fds) {
-  if (held.dropped || held.refused.error != 0) {
+  if (held.ending || held.refused.error != 0) {
     const Answer why = held.refused.error != 0 ? held.refused : refusal(ENOENT, "it is ending");
     (void)send_message(fds[1].get(), why);
     return;
@@ -215,28 +226,29 @@ void Holder::flush(uint64_t sandbox, Held& held) {
 }
 
 void Holder::drop(uint64_t sandbox, std::vector<Fd> fds) {
-  if (fds.empty()) return;
   const auto it = all_.find(sandbox);
   if (it == all_.end()) {
-    (void)send_message(fds[0].get(), Answer());
+    if (!fds.empty()) (void)send_message(fds[0].get(), Answer());
     return;
   }
   Held& held = it->second;
-  held.dropped = std::move(fds[0]);
+  held.ending = true;
+  if (!fds.empty()) held.dropped = std::move(fds[0]);
   held.spaces.clear();
   held.net.reset();
   if (held.refused.error == 0) held.refused = refusal(ENOENT, "the sandbox is ending");
   flush(sandbox, held);
   if (held.maker > 0) ::kill(held.maker, SIGKILL);
   for (const pid_t pid : held.inside) ::kill(pid, SIGTERM);
+  held.kill_at = isolation::monotonic_ns() + kEndNs;
   finish_drop(sandbox);
 }
 
 void Holder::finish_drop(uint64_t sandbox) {
   const auto it = all_.find(sandbox);
-  if (it == all_.end() || !it->second.dropped) return;
+  if (it == all_.end() || !it->second.ending) return;
   if (it->second.maker > 0 || !it->second.inside.empty()) return;
-  (void)send_message(it->second.dropped.get(), Answer());
+  if (it->second.dropped) (void)send_message(it->second.dropped.get(), Answer());
   all_.erase(it);
 }
 
@@ -298,19 +310,24 @@ int Holder::timeout() const {
     if (held.net && held.inside.empty() && held.idle_since != 0) {
       next = std::min(next, held.idle_since + kIdleNs);
     }
+    if (held.kill_at != 0) next = std::min(next, held.kill_at);
   }
   if (next == UINT64_MAX) return -1;
   const uint64_t now = isolation::monotonic_ns();
   return next <= now ? 0 : static_cast<int>((next - now) / 1000000 + 1);
 }
 
-void Holder::drop_idle() {
+void Holder::look_at_clock() {
   const uint64_t now = isolation::monotonic_ns();
   for (auto& [sandbox, held] : all_) {
     if (held.net && held.inside.empty() && held.idle_since != 0 &&
         held.idle_since + kIdleNs <= now) {
       held.net.reset();
     }
+    if (held.kill_at == 0 || held.kill_at > now) continue;
+    held.kill_at = 0;
+    // What they watch over is told by the kernel that its parent has died, and dies too.
+    for (const pid_t pid : held.inside) ::kill(pid, SIGKILL);
   }
 }
 

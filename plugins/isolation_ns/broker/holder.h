@@ -33,7 +33,9 @@ struct Held {
   std::vector<std::vector<isolation::Fd>> waiting;  // kEnter, until it can be entered
   std::set<pid_t> inside;                           // joiners
   uint64_t idle_since = 0;                          // with a network and nobody inside
-  isolation::Fd dropped;                            // who waits for kDrop
+  bool ending = false;                              // kDrop has come
+  isolation::Fd dropped;                            // who waits for it, if anybody does
+  uint64_t kill_at = 0;                             // with that: what has not ended by then
 };
 
 // Single-threaded; blocks on nothing that a sandbox or a file system could hold up.
@@ -42,6 +44,8 @@ class Holder {
   Holder(Spawner& spawner, int host) : spawner_(spawner), host_(host) {}
 
   void take(const Request& request, std::vector<isolation::Fd> fds);
+  // The same, when there are no descriptors for more: says so, and forgets what it can.
+  void take_in_need(const Request& request, std::vector<isolation::Fd> fds);
   // A child has ended.
   void ended(pid_t pid);
   // Something to read on one of watched().
@@ -49,7 +53,7 @@ class Holder {
   std::vector<int> watched() const;
   // Milliseconds until something has to be dropped; -1: never.
   int timeout() const;
-  void drop_idle();
+  void look_at_clock();
 
  private:
   void make(uint64_t sandbox, const Request& request, std::vector<isolation::Fd> fds);

@@ -26,6 +26,26 @@ int trouble(const char* what) {
   return 1;
 }
 
+// Descriptors kept back: with all others in use a request still arrives whole, and is refused, where
+// it would be lost otherwise, and we with it.
+class Reserve {
+ public:
+  void release() { kept_.clear(); }
+  // false: there are no more.
+  bool keep() {
+    while (kept_.size() < kMany) {
+      Fd fd(::fcntl(kSocket, F_DUPFD_CLOEXEC, kSocket));
+      if (!fd) return false;
+      kept_.push_back(std::move(fd));
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMany = 16;
+  std::vector<Fd> kept_;
+};
+
 void reap(Spawner& spawner, Holder& holder) {
   int status;
   for (;;) {
@@ -63,6 +83,7 @@ int serve() {
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
   Holder holder(spawner, host[0].get());
+  Reserve reserve;
   for (;;) {
     std::vector<pollfd> sets{{kSocket, POLLIN, 0},
                              {host[0].get(), POLLIN, 0},
@@ -76,17 +97,23 @@ int serve() {
     }
     reap(spawner, holder);
     if (sets[3].revents != 0) spawner.settle();
+    reserve.release();
     for (size_t i = 4; i < sets.size(); ++i) {
       if (sets[i].revents != 0) holder.heard(sets[i].fd);
     }
-    holder.drop_idle();
-    if (sets[0].revents == 0) continue;
+    holder.look_at_clock();
+    if (sets[0].revents == 0) {
+      (void)reserve.keep();
+      continue;
+    }
     Request request;
     std::vector<Fd> fds;
     const int n = receive_message(kSocket, request, fds, MSG_DONTWAIT);
     if (n == 0) return 0;
-    if (n < 0 && errno != EAGAIN) return 1;
-    if (n == 1) holder.take(request, std::move(fds));
+    if (n < 0 && errno != EAGAIN && errno != EPROTO) return 1;
+    const bool room = reserve.keep();
+    if (n == 1 && room) holder.take(request, std::move(fds));
+    if (n == 1 && !room) holder.take_in_need(request, std::move(fds));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 
 #include "kernel.h"
 
@@ -30,11 +31,19 @@ void Spawner::settle() {
   if (!pending_) return;
   pending_ = false;
   // One that died before it said so has no table to spoil; a sandbox that ends kills such ones.
-  const Fd gone(isolation::pidfd_open(last_));
+  const Fd gone(last_ > 0 ? isolation::pidfd_open(last_) : -1);
   pollfd sets[2] = {{told_.get(), POLLIN, 0}, {gone.get(), POLLIN, 0}};
+  const bool heard = ::poll(sets, 2, last_ > 0 ? 2000 : 0) > 0;
+  if (!heard && last_ > 0) {
+    // It still has our table, and would take what the next one is given for its own: of another
+    // sandbox perhaps. It has not been reaped, so the number is its.
+    siginfo_t info;
+    ::kill(last_, SIGKILL);
+    while (::waitid(P_PID, static_cast<id_t>(last_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+  }
   char byte = 0;
-  (void)::poll(sets, 2, gone ? 2000 : 0);
-  if (sets[0].revents != 0) (void)!::read(told_.get(), &byte, 1);
+  if (::poll(sets, 1, 0) == 1) (void)!::read(told_.get(), &byte, 1);
   // The ends of what it was given are its alone from here on; the numbers stay taken.
   for (size_t i = 0; i < given_; ++i) (void)::dup3(empty_.get(), at(i), O_CLOEXEC);
   given_ = 0;

@@ -121,6 +121,12 @@ Status Box::run(sdk::Call& call, const sdk::Exec& what, sdk::Exit& out) {
     task.argv = what.argv();
     task.env = isolation::environment_list({&base, &host, &p.profile.env_set, &options->env});
     task.cwd = options->cwd.empty() ? p.view.cwd : options->cwd;
+    // What the host shows at that path may have become another folder; the mount is not there then.
+    for (const auto& source : p.view.sources) {
+      if (!options->cwd.empty() || !p.profile.workspace || source.path != p.profile.workspace->source) continue;
+      task.cwd_device = source.device;
+      task.cwd_inode = source.inode;
+    }
     task.limits =
         isolation::resource_limits(p.profile.limits, options->limits, shared_->cgroups, true);
     task.limits.push_back({RLIMIT_CORE, 0});

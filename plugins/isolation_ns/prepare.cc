@@ -236,6 +236,8 @@ void report_guarantees(const Prepared& p, Report& report) {
       report.unsupported("capabilities",
                          "a sandbox that an ordinary user starts has one id, and package managers "
                          "need several; start Bulkhead as root");
+    } else {
+      report.enforced("capabilities", "none, no_new_privs", "none");
     }
     report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
   }

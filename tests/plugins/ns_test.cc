@@ -273,6 +273,28 @@ TEST_CASE("ns: files keep their owner on the host, whoever made them inside") {
   CHECK(st.st_uid == ::geteuid());
 }
 
+TEST_CASE("ns: a workspace that the host replaces is not taken for the one that was") {
+  BH_NEEDS("ns");
+  Folder folder;
+  // Seen inside: a folder that the sandbox's user cannot pass would be an empty one of its own.
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  const std::string work = folder.make("work"), other = folder.make("other");
+  Backend backend("ns");
+  REQUIRE(backend.create("s1", R"({"workspace":{"source":)" + quote(work) + "}}") == BH_OK);
+  CHECK(backend.sh("s1", "echo x > file; cat file").out == "x\n");
+  fs::rename(work, work + ".old");
+  fs::create_symlink(other, work);
+  const Ran ran = backend.sh("s1", "pwd -P");
+  INFO(ran.out << ran.err << ran.message);
+  CHECK(ran.status == BH_FAILED_PRECONDITION);
+  CHECK(ran.details.find("\"workspace\"") != std::string::npos);
+  // Back in its place it is the same as before.
+  fs::remove(work);
+  fs::rename(work + ".old", work);
+  CHECK(backend.sh("s1", "cat file").out == "x\n");
+  CHECK(backend.destroy("s1") == BH_OK);
+}
+
 TEST_CASE("ns: what tells of the machine is closed") {
   BH_NEEDS("ns");
   Setting s("ns");

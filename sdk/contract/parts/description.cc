@@ -38,10 +38,12 @@ void schemas(Try& t) {
                                   " takes any key, so that nothing could be refused: set "
                                   "additionalProperties to false");
   }
-  // Keys that no profile has would never be sent.
-  static const char* const kKeys[] = {"root",      "workspace", "home",   "tmp",     "files",
-                                      "mounts",    "network",   "limits", "env",     "user",
-                                      "processes", "persona",   "hide",   "required"};
+  // Keys that no profile has would never be sent. Those of abi/schemas/isolation_profile.json, which
+  // tests/contract/keys.py compares.
+  static const char* const kKeys[] = {"root",         "workspace", "home",    "tmp",       "files",
+                                      "mounts",       "network",   "limits",  "env",       "user",
+                                      "processes",    "persona",   "hide",    "required",
+                                      "capabilities"};
   for (const auto& key : p.profile.keys()) {
     bool known = false;
     for (const char* one : kKeys) known = known || key == one;

@@ -73,6 +73,7 @@ json::object full_profile(Try& t, const Folder& folder, std::vector<std::string>
     profile["user"] = std::move(user);
   }
   if (schema.allows("processes", "command")) add("processes", "command", {"processes"});
+  if (schema.allows("capabilities", "none")) add("capabilities", "none", {"capabilities"});
   add("persona", "contract", {"persona"});
   add("hide", json::array({folder.make("hidden")}), {"isolation.hides"});
   add("required", json::array(), {});

@@ -40,6 +40,12 @@ inline Status not_run(Call& call, const Exec& what, const Ending& ending, Exit& 
   const std::string why = std::strerror(ending.error);
   switch (ending.not_run) {
     case Note::kFolder:
+      if (ending.error == ESTALE) {
+        return failure(BH_FAILED_PRECONDITION,
+                       "the workspace was moved, or another put in its place, since the sandbox was "
+                       "built",
+                       "cwd", "workspace", "put it back, or make a new sandbox");
+      }
       return failure(BH_FAILED_PRECONDITION,
                      "the working folder cannot be entered inside the sandbox: " + why, "cwd",
                      "cwd", "name a folder that exists inside");

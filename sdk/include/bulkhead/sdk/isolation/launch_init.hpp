@@ -137,6 +137,12 @@ class Init {
       if (::syscall(SYS_prlimit64, 0, l.resource, &limit, nullptr) != 0) give_up(Note::kLimits);
     }
     if (!task_.cwd.empty() && ::chdir(task_.cwd.c_str()) != 0) give_up(Note::kFolder);
+    if (task_.cwd_inode != 0) {
+      struct stat st {};
+      const bool same = ::stat(".", &st) == 0 && st.st_dev == task_.cwd_device &&
+                        st.st_ino == task_.cwd_inode;
+      if (!same) errno = ESTALE, give_up(Note::kFolder);
+    }
     for (int number = 1; number < NSIG; ++number) {
       if (number != SIGKILL && number != SIGSTOP) ::signal(number, SIG_DFL);
     }

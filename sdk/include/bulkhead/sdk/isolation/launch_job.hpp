@@ -73,6 +73,7 @@ struct Limit {
 struct Task {
   std::vector<std::string> argv, env;
   std::string cwd;
+  uint64_t cwd_device = 0, cwd_inode = 0;  // what has to be there; 0: whatever is
   std::vector<Limit> limits;
   uint64_t wall_ns = 0;  // 0: none
   uint32_t rows = 0, columns = 0;  // of a terminal that is made for it; 0: none
@@ -202,6 +203,8 @@ inline std::string encode(const Task& task) {
   w.texts(task.argv);
   w.texts(task.env);
   w.text(task.cwd);
+  w.number(task.cwd_device);
+  w.number(task.cwd_inode);
   w.number(task.limits.size());
   for (const Limit& l : task.limits) {
     w.number(l.resource);
@@ -217,6 +220,8 @@ inline bool decode(std::string_view bytes, Task& task) {
   task.argv = r.texts();
   task.env = r.texts();
   task.cwd = r.text();
+  task.cwd_device = r.number();
+  task.cwd_inode = r.number();
   task.limits.resize(r.count());
   for (Limit& l : task.limits) {
     l.resource = r.small();

@@ -34,7 +34,7 @@ struct Profile {
     Access access = Access::kReadOnly;
   };
   std::string root = "host";  // "host", "image", "snapshot"
-  std::string image;          // where an image's root lies on this host
+  std::string image;          // a name, or where an image's root lies on this host
   std::optional<Place> workspace, home, tmp;
   std::vector<Rule> files;
   std::vector<Place> mounts;
@@ -148,11 +148,7 @@ inline Result<Profile> parse_profile(std::string_view text) {
     for (const char* key : {"image", "snapshot"}) {
       if (root->if_contains(key) != nullptr) p.root = key;
     }
-    if (p.root == "image") {
-      auto path = clean_path(json::text(*root, "image"), "root.image");
-      if (!path) return std::move(path).failure();
-      p.image = *path;
-    }
+    if (p.root == "image") p.image = json::text(*root, "image");
   }
   for (const auto& [key, to] : {std::pair("workspace", &p.workspace), std::pair("home", &p.home),
                                 std::pair("tmp", &p.tmp)}) {

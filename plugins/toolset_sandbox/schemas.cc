@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDefs = "#/$defs/";
 
-json::object parsed(const char* text) { return *json::parse_object(text); }
+json::object object_of(const char* text) { return *json::parse_object(text); }
 
 const OpenSandboxModel* model(std::string_view name) {
   for (const OpenSandboxModel& one : opensandbox_models()) {
@@ -34,17 +34,17 @@ void collect(const json::value& v, std::set<std::string>& names) {
     const std::string_view ref = json::view(member.value().get_string());
     const std::string name(ref.substr(kDefs.size()));
     if (!names.insert(name).second) continue;
-    if (const OpenSandboxModel* found = model(name)) collect(parsed(found->schema), names);
+    if (const OpenSandboxModel* found = model(name)) collect(object_of(found->schema), names);
   }
 }
 
 json::object whole(const char* text) {
-  json::object out = text[0] == '=' ? parsed(model(text + 1)->schema) : parsed(text);
+  json::object out = text[0] == '=' ? object_of(model(text + 1)->schema) : object_of(text);
   std::set<std::string> names;
   collect(out, names);
   if (names.empty()) return out;
   json::object defs;
-  for (const std::string& name : names) defs[name] = parsed(model(name)->schema);
+  for (const std::string& name : names) defs[name] = object_of(model(name)->schema);
   out["$defs"] = std::move(defs);
   return out;
 }

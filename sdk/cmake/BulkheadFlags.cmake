@@ -32,8 +32,9 @@ if(BH_WARNINGS_AS_ERRORS)
   target_compile_options(bulkhead_flags INTERFACE -Werror)
 endif()
 if(BH_SANITIZE)
+  # Unoptimised: UndefinedBehaviorSanitizer's checks take an optimiser twice as long to compile.
   target_compile_options(bulkhead_flags INTERFACE -fsanitize=${BH_SANITIZE} -fno-omit-frame-pointer
-                         -O1 -g1)
+                         -O0 -g1)
   target_link_options(bulkhead_flags INTERFACE -fsanitize=${BH_SANITIZE})
 elseif(BH_FUZZ)
   target_compile_options(bulkhead_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined

@@ -48,10 +48,10 @@ iso::Launched child(const std::function<void(int, int)>& body) {
 }
 
 // A sandbox whose workers are such children.
-class Cell : public Sandbox, public iso::SandboxFiles {
+class FilesCell : public Sandbox, public iso::SandboxFiles {
  public:
   using Body = std::function<void(int, int)>;
-  Cell(iso::Sandboxes& all, iso::FileWorkers& workers, Body body)
+  FilesCell(iso::Sandboxes& all, iso::FileWorkers& workers, Body body)
       : SandboxFiles(all, workers, "s1"), all_(all), body_(std::move(body)) {}
   Status exec(Call&, const Exec&, Exit&) override { return {}; }
   int started = 0;
@@ -72,12 +72,12 @@ class Cell : public Sandbox, public iso::SandboxFiles {
 };
 
 struct Setting {
-  explicit Setting(Cell::Body body, int keep_ms = 3000)
+  explicit Setting(FilesCell::Body body, int keep_ms = 3000)
       : workers(std::chrono::milliseconds(keep_ms)) {
     all.store = iso::Store(folder.path);
     REQUIRE(all.store.begin("s1", "{}").ok());
     REQUIRE(all.store.finish("s1", "{}").ok());
-    cell = std::make_unique<Cell>(all, workers, std::move(body));
+    cell = std::make_unique<FilesCell>(all, workers, std::move(body));
   }
   // The table's functions, as a host calls them.
   template <class F>
@@ -129,7 +129,7 @@ struct Setting {
   Folder folder;
   iso::Sandboxes all;
   iso::FileWorkers workers;
-  std::unique_ptr<Cell> cell;
+  std::unique_ptr<FilesCell> cell;
   std::function<void(FakeCall&)> script;
   std::vector<std::string> found;
   testing::Recorded got;

@@ -40,8 +40,8 @@ inline std::string exited(std::string_view exit, std::string_view out = "",
          R"(,"bytes":)" + std::to_string(err.size()) + R"(,"missing":0})" + std::string(more) + "}";
 }
 
-struct Tools {
-  explicit Tools(std::string_view config = "{}")
+struct SandboxTools {
+  explicit SandboxTools(std::string_view config = "{}")
       : set(host.open<bh_toolset>(&toolset_sandbox_entry, BH_TOOLSET, "sandbox", config)) {
     gives("host.inspect", R"({"persona":"p","defaults":{"network":"off"}})");
     gives("sandbox.connect", "{}");

@@ -18,7 +18,7 @@ extern "C" const bh_plugin* toolset_files_entry(bh_call* call);
 namespace {
 
 // The opened toolset with one stored file behind files.get.
-struct Tools {
+struct FileTools {
   FakeHost host;
   FakeOperations operations;
   bulkhead::sdk::testing::Opened<bh_toolset> set =
@@ -68,7 +68,7 @@ struct Tools {
 }  // namespace
 
 TEST_CASE("the file tools are listed with schemas, annotations and needs") {
-  Tools t;
+  FileTools t;
   FakeCall call(t.host.raw());
   REQUIRE(t.set->list(t.set.self(), call.raw()) == BH_OK);
   std::vector<std::string> names;
@@ -88,7 +88,7 @@ TEST_CASE("the file tools are listed with schemas, annotations and needs") {
 }
 
 TEST_CASE("files_put: text, base64, attachment, input") {
-  Tools t;
+  FileTools t;
   t.operations.on("files.put", [](FakeRun& run) {
     return run.result(R"({"path":"a","size":1536,"etag":"e"})");
   });
@@ -116,7 +116,7 @@ TEST_CASE("files_put: text, base64, attachment, input") {
 }
 
 TEST_CASE("files_get: text in pieces of whole characters, joined again without a gap") {
-  Tools t;
+  FileTools t;
   std::string all;
   while (all.size() < 200'000) all += "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
   t.keeps(all, "text/plain");
@@ -149,7 +149,7 @@ TEST_CASE("files_get: text in pieces of whole characters, joined again without a
 }
 
 TEST_CASE("files_get: what is no text is attached, whole where that is sensible") {
-  Tools t;
+  FileTools t;
   const std::string picture(300'000, '\xFF');
   t.keeps(picture, "image/png");
   t.call("files_get", R"({"path":"a/b.bin"})");
@@ -187,7 +187,7 @@ TEST_CASE("files_get: what is no text is attached, whole where that is sensible"
 }
 
 TEST_CASE("files_list: lines, structure, the next page") {
-  Tools t;
+  FileTools t;
   t.operations.on("files.list", [](FakeRun& run) -> Status {
     if (auto st = run.item(
             R"({"path":"a","kind":"folder","size":0,"etag":null,"media_type":null,"modified_ms":1})");
@@ -215,7 +215,7 @@ TEST_CASE("files_list: lines, structure, the next page") {
 }
 
 TEST_CASE("deleting and copying name what they did; a fault stays what it was") {
-  Tools t;
+  FileTools t;
   t.operations.on("files.delete", [](FakeRun& run) { return run.result(R"({"path":"a"})"); });
   t.operations.on("files.export", [](FakeRun& run) {
     return run.result(R"({"path":"a","to":"/w/a","size":3})");

@@ -6,8 +6,8 @@ using namespace sandbox_tools;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-struct Commanding : Tools {
-  explicit Commanding(std::string_view config = "{}") : Tools(config) {
+struct Commanding : SandboxTools {
+  explicit Commanding(std::string_view config = "{}") : SandboxTools(config) {
     call("sandbox_healthcheck", "{}");
     gives("sandbox.health", R"({"healthy":true})");
     call("sandbox_healthcheck", R"({"sandbox_id":"s1","connect_if_missing":true})");

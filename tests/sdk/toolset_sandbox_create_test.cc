@@ -6,8 +6,8 @@ using namespace sandbox_tools;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-struct Creating : Tools {
-  explicit Creating(std::string_view config = "{}") : Tools(config) {
+struct Creating : SandboxTools {
+  explicit Creating(std::string_view config = "{}") : SandboxTools(config) {
     gives("sandbox.create", R"({"sandbox":"s1","backend":"bwrap","state":"running",
         "enforcement":{"rules":[{"rule":"network.mode","status":"enforced"}]}})");
     gives("sandbox.health", R"({"sandbox":"s1","healthy":true,"reason":null})");

@@ -6,7 +6,7 @@ using namespace sandbox_tools;  // NOLINT(google-build-using-namespace)
 namespace {
 
 // argv without the shell around it that sets the packages' environment.
-json::value program(const Tools& t) {
+json::value program(const SandboxTools& t) {
   const json::object asked = t.asked("sandbox.exec");
   const json::array& argv = *json::list(asked, "argv");
   CHECK(argv.at(0) == json::value("/bin/sh"));
@@ -16,7 +16,7 @@ json::value program(const Tools& t) {
 }  // namespace
 
 TEST_CASE("python and javascript come on stdin, bash as one argument") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.exec_gives(exited(kFine));
   t.call("sandbox_execute", R"x({"code":"print(1)"})x");
   REQUIRE(t.code == BH_OK);
@@ -42,7 +42,7 @@ TEST_CASE("python and javascript come on stdin, bash as one argument") {
 }
 
 TEST_CASE("the answer is stdout, then [stderr], then [exit code: N]") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.exec_gives(exited(R"({"reason":"code","code":3,"signal":null})", "out\n", "bad\n"));
   t.call("sandbox_execute", R"({"code":"x"})");
   CHECK(t.text() == "out\n[stderr] bad\n[exit code: 3]");
@@ -61,7 +61,7 @@ TEST_CASE("the answer is stdout, then [stderr], then [exit code: N]") {
 }
 
 TEST_CASE("limits and signals are said in a sentence, and are errors") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   const auto text_of = [&](const char* exit, const char* args) {
     t.exec_gives(exited(exit, "some\n"));
     t.call("sandbox_execute", args);
@@ -84,7 +84,7 @@ TEST_CASE("limits and signals are said in a sentence, and are errors") {
 }
 
 TEST_CASE("a denial names what was refused") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.exec_gives(exited(R"({"reason":"code","code":1,"signal":null})", "", "",
                       R"(,"denials":[{"rule":"files:/etc","resource":"/etc/passwd"}])"));
   t.call("sandbox_execute", R"({"code":"x"})");
@@ -93,7 +93,7 @@ TEST_CASE("a denial names what was refused") {
 }
 
 TEST_CASE("the enforcement report comes once for each sandbox") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.exec_gives(exited(kFine));
   t.call("sandbox_execute", R"({"code":"x"})");
   const json::object* meta = json::child(t.result, "meta");
@@ -106,7 +106,7 @@ TEST_CASE("the enforcement report comes once for each sandbox") {
 }
 
 TEST_CASE("compiled languages are refused with the remedy") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.call("sandbox_execute", R"({"code":"x","language":"rust"})");
   CHECK(t.code == BH_INVALID_ARGUMENT);
   CHECK(t.recorded.message.find("rust is compiled") != std::string::npos);
@@ -114,7 +114,7 @@ TEST_CASE("compiled languages are refused with the remedy") {
 }
 
 TEST_CASE("libraries are installed first, for the languages that have some") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.gives("host.inspect", R"({"persona":"p","defaults":{"network":"unrestricted"}})");
   t.exec_gives(exited(kFine));
   t.call("sandbox_execute", R"({"code":"x","libraries":["numpy"],"session_id":"s9"})");
@@ -136,7 +136,7 @@ TEST_CASE("libraries are installed first, for the languages that have some") {
 }
 
 TEST_CASE("a command that did not run is the host's own fault") {
-  Tools t(kAliases);
+  SandboxTools t(kAliases);
   t.operations.on("sandbox.exec", [](FakeRun&) -> Status {
     return failure(BH_FAILED_PRECONDITION, "no backend works here", "no_backend");
   });

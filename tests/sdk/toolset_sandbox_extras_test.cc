@@ -5,7 +5,7 @@
 using namespace sandbox_tools;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("sandbox_run passes program, folder, environment and input") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.exec_gives(exited(kFine, "x"));
   t.call("sandbox_run",
          R"({"argv":["cat","-n"],"cwd":"/w","env":{"A":"b"},"input":"text","sandbox_id":"s2"})");
@@ -26,14 +26,14 @@ TEST_CASE("sandbox_run passes program, folder, environment and input") {
 }
 
 TEST_CASE("a program that is not there is named") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.exec_gives(exited(R"({"reason":"code","code":127,"signal":null})"));
   t.call("sandbox_run", R"({"argv":["nonesuch"]})");
   CHECK(t.text() == "[exit code: 127]\nnonesuch was not found in the sandbox");
 }
 
 TEST_CASE("stream also sends the output as it comes, and keeps head and tail of it") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.operations.on("sandbox.exec", [](FakeRun& run) -> Status {
     if (auto st = run.item(kStarted); !st) return st;
     if (auto st = run.emit(2, "warn"); !st) return st;
@@ -57,7 +57,7 @@ TEST_CASE("stream also sends the output as it comes, and keeps head and tail of 
 }
 
 TEST_CASE("a caller that is gone stops the command with its own code") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.operations.on("sandbox.exec", [](FakeRun& run) -> Status {
     for (;;) {
       if (auto st = run.emit(1, "x"); !st) return st;
@@ -72,7 +72,7 @@ TEST_CASE("a caller that is gone stops the command with its own code") {
 }
 
 TEST_CASE("extras: a folder is listed as entries") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.gives("sandbox.list_files", R"({"count":1})",
           {R"({"path":"/w/d","name":"d","kind":"folder","size":0,"modified_ms":1000,"mode":448,
                "owner":"u","group":"g"})"});
@@ -85,7 +85,7 @@ TEST_CASE("extras: a folder is listed as entries") {
 }
 
 TEST_CASE("extras: an upload reads the call's input, a download is streamed") {
-  Tools t(kExtras);
+  SandboxTools t(kExtras);
   t.gives("sandbox.write_file", R"({"size":5})");
   t.call("file_upload", R"({"sandbox_id":"s1","connect_if_missing":true,"path":"/f"})");
   REQUIRE(t.code == BH_OK);

@@ -6,8 +6,8 @@ using namespace sandbox_tools;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-struct Filing : Tools {
-  explicit Filing(std::string_view config = "{}") : Tools(config) {
+struct Filing : SandboxTools {
+  explicit Filing(std::string_view config = "{}") : SandboxTools(config) {
     for (const char* operation :
          {"sandbox.write_file", "sandbox.remove_files", "sandbox.remove_folders",
           "sandbox.make_folders", "sandbox.move_files"}) {

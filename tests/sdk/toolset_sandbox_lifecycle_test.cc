@@ -9,7 +9,7 @@ constexpr char kUnknown[] =
     "Sandbox not found in local registry. Call sandbox_connect or set connect_if_missing=True with "
     "connection parameters.";
 
-struct Living : Tools {
+struct Living : SandboxTools {
   Living() {
     gives("sandbox.get", kS1);
     gives("sandbox.health", R"({"healthy":true})");

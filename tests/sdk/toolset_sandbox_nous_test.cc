@@ -10,8 +10,8 @@ std::string file(const char* name, const char* kind) {
          R"(","size":3,"modified_ms":1,"mode":420,"owner":"u","group":"g"})";
 }
 
-struct Nous : Tools {
-  Nous() : Tools(kAliases) {}
+struct Nous : SandboxTools {
+  Nous() : SandboxTools(kAliases) {}
   void reads(std::string bytes, size_t size) {
     operations.on("sandbox.read_file", [=](FakeRun& run) -> Status {
       if (auto st = run.emit(BH_STREAM_DATA, bytes); !st) return st;
@@ -165,7 +165,7 @@ TEST_CASE("nous reset: a workspace of the user's own is emptied only with the op
   CHECK(t.code == BH_OK);
   CHECK(t.runs("sandbox.exec") == 1);
 
-  Tools permitted(R"({"aliases":true,"reset_workspace":true})");
+  SandboxTools permitted(R"({"aliases":true,"reset_workspace":true})");
   permitted.gives("host.inspect", own);
   permitted.exec_gives(exited(kFine));
   permitted.call("sandbox_reset", "{}");

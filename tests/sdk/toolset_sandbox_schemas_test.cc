@@ -41,7 +41,7 @@ json::object accepts(const json::array& tools, std::string_view name, std::strin
 }  // namespace
 
 TEST_CASE("by default there are OpenSandbox's 19 tools, in its order and with its schemas") {
-  Tools t;
+  SandboxTools t;
   const json::array ours = t.listed();
   const json::array theirs = reference();
   REQUIRE(theirs.size() == 19);
@@ -58,7 +58,7 @@ TEST_CASE("by default there are OpenSandbox's 19 tools, in its order and with it
 }
 
 TEST_CASE("aliases and extras come after them, and change no more than they say") {
-  Tools with(R"({"aliases":true,"extras":true})");
+  SandboxTools with(R"({"aliases":true,"extras":true})");
   const json::array ours = with.listed();
   std::vector<std::string> more = names(ours);
   more.erase(more.begin(), more.begin() + 19);
@@ -84,7 +84,7 @@ TEST_CASE("aliases and extras come after them, and change no more than they say"
 }
 
 TEST_CASE("what is accepted is wider than what is published, and closed") {
-  Tools t;
+  SandboxTools t;
   const json::array tools = t.listed();
   for (const json::value& one : tools) {
     const json::object& schema = one.get_object().at("accepts_schema").get_object();
@@ -110,7 +110,7 @@ TEST_CASE("what is accepted is wider than what is published, and closed") {
 }
 
 TEST_CASE("a text that is not the JSON of what is due is refused by name") {
-  Tools t;
+  SandboxTools t;
   t.call("file_delete", R"({"sandbox_id":"s1","paths":"[oops"})");
   CHECK(t.code == BH_INVALID_ARGUMENT);
   CHECK(t.detail("field") == "/paths");
@@ -120,7 +120,7 @@ TEST_CASE("a text that is not the JSON of what is due is refused by name") {
 }
 
 TEST_CASE("every schema that the toolset offers parses and has no key twice") {
-  Tools t(R"({"aliases":true,"extras":true})");
+  SandboxTools t(R"({"aliases":true,"extras":true})");
   for (const json::value& one : t.listed()) {
     INFO(json::text(one.get_object(), "name"));
     for (const char* key : {"input_schema", "accepts_schema", "output_schema"}) {

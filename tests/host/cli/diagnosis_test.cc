@@ -3,8 +3,10 @@
 #include "cli/json.h"
 #include "support/catch.h"
 #include "temp_dir.h"
+#include "text.h"
 
 using namespace bh::cli;
+using bh_test::has;
 
 namespace {
 
@@ -30,10 +32,6 @@ Diagnosis diagnosed(const std::string& probe, const std::string& plan) {
   check_isolation(d);
   conclude(d);
   return d;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

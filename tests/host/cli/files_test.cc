@@ -7,11 +7,13 @@
 #include "support/catch.h"
 #include "support/skip.h"
 #include "temp_dir.h"
+#include "text.h"
 
 using namespace bh::cli;
 using bh_test::Child;
 using bh_test::ChildSetup;
 using bh_test::TempDir;
+using bh_test::has;
 
 namespace {
 
@@ -51,10 +53,6 @@ class Home {
   std::string project_ = dir_.make_dir("project");
   std::string config_ = home_ + "/config.json";
 };
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

@@ -1,18 +1,16 @@
 #include "cli/json.h"
 
 #include "support/catch.h"
+#include "text.h"
 
 using namespace bh::cli;
+using bh_test::has;
 
 namespace {
 
 std::string refusal(std::string_view text) {
   Result<boost::json::value> v = parse_strict(text, "it");
   return v ? "" : v.error().message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include "cli/verbs.h"
 #include "support/catch.h"
+#include "text.h"
 
 using namespace bh::cli;
+using bh_test::has;
 
 namespace {
 
@@ -17,10 +19,6 @@ Problem refused(const std::vector<std::string>& arguments) {
   Result<Options> o = parse_arguments(arguments);
   if (o) FAIL("was not refused");
   return o.error();
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include "cli/json.h"
 #include "support/catch.h"
 #include "temp_dir.h"
+#include "text.h"
 
 using namespace bh::cli;
 using bh_test::TempDir;
+using bh_test::has;
 
 namespace {
 
@@ -39,10 +41,6 @@ struct Place {
 };
 
 boost::json::object runtime_of(const Setup& s) { return parse_object_or_empty(s.runtime_config); }
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "child.h"
 #include "support/catch.h"
 #include "temp_dir.h"
+#include "text.h"
 
 namespace bh_test {
 
@@ -48,10 +49,6 @@ struct Stage {
     return {code, child.out, child.err};
   }
 };
-
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));

@@ -13,7 +13,7 @@ using bh::DriverSchema;
 using bh::json::value;
 using Names = std::vector<std::string>;
 
-value parsed(std::string_view text) {
+value value_of(std::string_view text) {
   auto result = bh::json::parse(text);
   REQUIRE(result);
   return *result;
@@ -37,7 +37,7 @@ const char* const kSmall = R"({"type":"object","properties":{
 }  // namespace
 
 TEST_CASE("listed keys stay, the others are named") {
-  const auto split = compiled(kSmall).split(parsed(R"({
+  const auto split = compiled(kSmall).split(value_of(R"({
       "workspace":{"source":"/w","path":"/w","access":"ro"},
       "network":{"mode":"off","allow":["example.org"]},
       "limits":{"pids":5,"memory_bytes":6},
@@ -54,14 +54,14 @@ TEST_CASE("listed keys stay, the others are named") {
 }
 
 TEST_CASE("an entry goes as a whole") {
-  const auto split = compiled(kSmall).split(parsed(R"({"files":[
+  const auto split = compiled(kSmall).split(value_of(R"({"files":[
       {"path":"/a","access":"ro"},{"path":"/b","access":"ro","recursive":false}]})"));
   CHECK(bh::json::print(split.kept) == R"({"files":[{"path":"/a","access":"ro"}]})");
   CHECK(split.unlisted == Names{"files:/b"});
 }
 
 TEST_CASE("nothing to take out leaves the value as it is") {
-  const value profile = parsed(R"({"network":{"mode":"off"},"limits":{},"files":[]})");
+  const value profile = value_of(R"({"network":{"mode":"off"},"limits":{},"files":[]})");
   const auto split = compiled(kSmall).split(profile);
   CHECK(split.kept == profile);
   CHECK(split.unlisted.empty());
@@ -69,7 +69,7 @@ TEST_CASE("nothing to take out leaves the value as it is") {
 
 TEST_CASE("a value that the driver lacks is an error, not a rule taken out") {
   const auto schema = compiled(kSmall);
-  const auto split = schema.split(parsed(R"({"network":{"mode":"limited"}})"));
+  const auto split = schema.split(value_of(R"({"network":{"mode":"limited"}})"));
   CHECK(split.unlisted.empty());
   const auto result = schema.check(split.kept);
   REQUIRE_FALSE(result);
@@ -80,7 +80,7 @@ TEST_CASE("a value that the driver lacks is an error, not a rule taken out") {
 TEST_CASE("an object whose keys are not given lists none") {
   const auto schema =
       compiled(R"({"properties":{"limits":{"type":"object"},"list":{"type":"array"}}})");
-  const auto split = schema.split(parsed(R"({"limits":{"pids":1},"list":["a",{"b":1}]})"));
+  const auto split = schema.split(value_of(R"({"limits":{"pids":1},"list":["a",{"b":1}]})"));
   CHECK(bh::json::print(split.kept) == R"({"list":["a"]})");
   CHECK(split.unlisted == Names{"limits.pids", "list:1"});
 }
@@ -90,7 +90,7 @@ TEST_CASE("the published profile lists itself whole") {
   std::stringstream text;
   text << file.rdbuf();
   const auto schema = compiled(text.str());
-  const value profile = parsed(R"({"root":{"view":"host"},"workspace":{"source":"/w","access":"rw"},
+  const value profile = value_of(R"({"root":{"view":"host"},"workspace":{"source":"/w","access":"rw"},
       "files":[{"path":"/x","access":"hide"}],"network":{"mode":"off"},"limits":{"cpu":0.5,"pids":9},
       "env":{"allow":["LANG"],"set":{"A":"b"}},"required":["network.mode"]})");
   const auto split = schema.split(profile);
@@ -123,7 +123,7 @@ TEST_CASE("forms that are not plain are refused by name") {
     INFO(bad.schema);
     auto schema = DriverSchema::compile(bad.schema, "profile");
     REQUIRE_FALSE(schema);
-    const auto details = parsed(schema.error().details);
+    const auto details = value_of(schema.error().details);
     CHECK(details.at("reason") == "schema_unsupported");
     CHECK(bh::json::get_string(details.as_object(), "keyword") == bad.keyword);
   }

@@ -5,13 +5,16 @@
 #include <thread>
 
 #include "base/json.h"
+#include "measured.h"
 #include "support/catch.h"
 #include "support/embedder.h"
 #include "support/skip.h"
 
 using bh_test::Answer;
 using bh_test::Embedder;
+using bh_test::number;
 using bh_test::Place;
+using bh_test::resident_kib;
 namespace json = bh::json;
 
 namespace {
@@ -26,11 +29,6 @@ std::string with_store(const Place& place, const std::string& store = "{}",
 std::string member(const std::string& result, const char* key) {
   auto o = json::parse_object(result);
   return o ? std::string(json::get_string(*o, key)) : "no object: " + result;
-}
-
-std::int64_t number(const std::string& result, const char* key) {
-  auto o = json::parse_object(result);
-  return o ? json::get_int(*o, key, -1) : -1;
 }
 
 std::vector<std::string> names_of(const Answer& answer) {
@@ -66,13 +64,6 @@ Drained drain(Embedder& host, const char* operation, const std::string& args) {
   bh_run_free(run);
   bh_request_free(r);
   return out;
-}
-
-std::int64_t resident_kib() {
-  std::ifstream status("/proc/self/statm");
-  std::int64_t all = 0, resident = 0;
-  status >> all >> resident;
-  return resident * (::sysconf(_SC_PAGESIZE) / 1024);
 }
 
 }  // namespace

@@ -6,13 +6,16 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "measured.h"
 #include "support/catch.h"
 #include "support/embedder.h"
 #include "support/skip.h"
 
 using bh_test::Answer;
 using bh_test::Embedder;
+using bh_test::number;
 using bh_test::Place;
+using bh_test::resident_kib;
 namespace json = bh::json;
 
 namespace {
@@ -56,18 +59,6 @@ struct Box {
   Embedder host;
   std::string work, id, why;
 };
-
-std::int64_t number(const std::string& result, const char* key) {
-  auto o = json::parse_object(result);
-  return o ? json::get_int(*o, key, -1) : -1;
-}
-
-std::int64_t resident_kib() {
-  std::ifstream status("/proc/self/statm");
-  std::int64_t all = 0, resident = 0;
-  status >> all >> resident;
-  return resident * (::sysconf(_SC_PAGESIZE) / 1024);
-}
 
 #define BH_BOX(backend, ...)                \
   Box box(backend __VA_OPT__(, ) __VA_ARGS__); \

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kAny = 1 << 20;
 
-struct Place {
-  ~Place() {
+struct Outputs {
+  ~Outputs() {
     std::error_code ignored;
     fs::remove_all(path, ignored);
   }
@@ -61,7 +61,7 @@ struct Read {
   std::int64_t next = 0, skipped = 0;
 };
 
-Read read_all(const Place& place, std::int64_t cursor, std::size_t most = kAny) {
+Read read_all(const Outputs& place, std::int64_t cursor, std::size_t most = kAny) {
   bh::JobReader reader(place.root, "j-1", cursor);
   bh::JobReader::Progress progress;
   const std::int64_t until = reader.progress(&progress) ? progress.bytes : reader.last_byte();
@@ -91,7 +91,7 @@ std::string numbered(std::int64_t from, std::int64_t size) {
 }  // namespace
 
 TEST_CASE("a cursor counts the bytes of both streams as they came") {
-  Place place;
+  Outputs place;
   auto output = place.output();
   output.append(1, "one ");
   output.append(2, "two ");
@@ -117,7 +117,7 @@ TEST_CASE("a cursor counts the bytes of both streams as they came") {
 }
 
 TEST_CASE("writes of one stream that follow one another come as one piece") {
-  Place place;
+  Outputs place;
   auto output = place.output();
   for (int i = 0; i < 1000; i++) output.append(1, "x");
   const Read all = read_all(place, 0);
@@ -126,7 +126,7 @@ TEST_CASE("writes of one stream that follow one another come as one piece") {
 }
 
 TEST_CASE("the window: old output goes and is counted, what is kept reads the same") {
-  Place place;
+  Outputs place;
   constexpr std::int64_t kWindow = 256 << 10;
   auto output = place.output(kWindow);
   constexpr std::int64_t kAll = 4 << 20;
@@ -155,7 +155,7 @@ TEST_CASE("the window: old output goes and is counted, what is kept reads the sa
 }
 
 TEST_CASE("a reader beside the writer loses nothing that the window holds") {
-  Place place;
+  Outputs place;
   auto output = place.output(64 << 20);
   constexpr std::int64_t kAll = 8 << 20;
   std::thread writer([&] {
@@ -185,7 +185,7 @@ TEST_CASE("a reader beside the writer loses nothing that the window holds") {
 }
 
 TEST_CASE("a reader slower than the window: each byte is given right or counted as skipped") {
-  Place place;
+  Outputs place;
   auto output = place.output(128 << 10);
   constexpr std::int64_t kAll = 6 << 20;
   std::thread writer([&] {
@@ -217,7 +217,7 @@ TEST_CASE("a reader slower than the window: each byte is given right or counted 
 }
 
 TEST_CASE("damaged output: what cannot be read is skipped, the files after it are not touched") {
-  Place place;
+  Outputs place;
   auto output = place.output(1 << 20);  // files of 64 KiB
   constexpr std::int64_t kAll = 300'000;
   for (std::int64_t at = 0; at < kAll; at += 1000) output.append(1, numbered(at, 1000));
@@ -283,7 +283,7 @@ TEST_CASE("damaged output: what cannot be read is skipped, the files after it ar
 }
 
 TEST_CASE("where the disk takes no more the bytes are counted, and what comes later is kept again") {
-  Place place;
+  Outputs place;
   auto output = place.output();
   output.append(1, "before ");
   // A limit on file sizes stands for the full disk: writing beyond it fails in the same way.
@@ -308,7 +308,7 @@ TEST_CASE("where the disk takes no more the bytes are counted, and what comes la
 }
 
 TEST_CASE("bytes that never came here are counted too") {
-  Place place;
+  Outputs place;
   auto output = place.output();
   output.append(1, "a");
   output.skip(10);
@@ -321,7 +321,7 @@ TEST_CASE("bytes that never came here are counted too") {
 }
 
 TEST_CASE("a job's folder is made once") {
-  Place place;
+  Outputs place;
   auto output = place.output();
   CHECK_FALSE(bh::JobOutput::make(place.root, "j-1"));
 }

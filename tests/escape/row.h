@@ -69,8 +69,8 @@ void run_row(const char* id, const char* backend, RowBody body);
 }  // namespace bh_test
 
 #define BH_ROW_JOIN_(a, b) a##b
-#define BH_ROW_NAME_(line) BH_ROW_JOIN_(bh_row_, line)
-#define BH_ROW(id, about) BH_ROW_(id, about, BH_ROW_NAME_(__LINE__))
+#define BH_ROW_NAME_(number) BH_ROW_JOIN_(bh_row_, number)
+#define BH_ROW(id, about) BH_ROW_(id, about, BH_ROW_NAME_(__COUNTER__))
 #define BH_ROW_(id, about, body)                                                 \
   static void body(bh_test::Row&);                                               \
   static const bh_test::RegisteredRow BH_ROW_JOIN_(body, _registered)(id);       \

@@ -13,7 +13,8 @@ from report import add_catch, add_script
 TSAN_ROOMS = ["core", "loader"]
 PROGRAM_LIMIT = 600  # seconds; a test's TIMEOUT property goes before
 FUZZ_SECONDS = 10  # each target
-BATCH = re.compile(r"^FAILED: \S*/Unity/unity_", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+BATCH = re.compile(r"^FAILED: (\S+/Unity/unity_\S+)\.o\b", re.MULTILINE)
 
 
 class Flavour:
@@ -72,12 +73,22 @@ def environment(flavour):
 
 def configure(flavour, report, env, *settings):
     started = time.monotonic()
+    settings = settings or ["-DBH_FILE_BY_FILE="]  # not those of an earlier run
     outcome = run(["cmake", "--preset", flavour.name, "-DBH_BUILD_TESTS=ON", *settings],
                   flavour.log("configure"), 600, env=env)
     report.phase(f"{flavour.name}: configure", time.monotonic() - started)
     if outcome.why():
         report.fail(f"configure {flavour.name}", outcome.why(), outcome.tail(25))
     return not outcome.why()
+
+
+def _files_of_bad_batches(flavour, outcome):
+    """What the batches hold that were not compiled, from the root of the tree."""
+    found = []
+    for batch in BATCH.findall(outcome.text()) if outcome.code else []:
+        with open(os.path.join(flavour.build_dir, batch), encoding="utf-8") as stream:
+            found += [os.path.relpath(path) for path in INCLUDED.findall(stream.read())]
+    return sorted(set(found))
 
 
 def build(flavour, report, targets=()):
@@ -97,10 +108,11 @@ def build(flavour, report, targets=()):
     if targets:
         command += ["--target", *targets]
     outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env)
-    if outcome.code and BATCH.search(outcome.text()):
-        # Files of one batch can clash in names of their own, which is no fault of theirs: file by file.
-        print(f"{flavour.name}: a batch does not compile, so each file by itself", flush=True)
-        if not configure(flavour, report, env, "-DCMAKE_UNITY_BUILD=OFF"):
+    files = _files_of_bad_batches(flavour, outcome)
+    if files:
+        # Names of their own that two files of a batch have in common are no fault of theirs.
+        print(f"{flavour.name}: {len(files)} files do not compile in a batch, so each by itself", flush=True)
+        if not configure(flavour, report, env, "-DBH_FILE_BY_FILE=" + ";".join(files)):
             return False
         outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env)
     report.phase(f"{flavour.name}: build", time.monotonic() - started)

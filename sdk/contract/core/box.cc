@@ -115,13 +115,18 @@ Box::~Box() {
 }
 void Box::release() {
   if (handle_ == nullptr || t_.backend.abandoned()) return;
+  // It is the last call on a handle. One that a command does not come back from is not given back.
+  for (const auto& flight : flights_) {
+    if (!flight->returned.valid()) continue;
+    if (flight->returned.wait_for(kStopped) != std::future_status::ready) return;
+  }
   t_.backend.table().release(handle_);
   handle_ = nullptr;
 }
 Answer Box::destroy() {
-  release();
   Answer answer = t_.backend.destroy(id_);
   destroyed_ = answer.ok();
+  release();
   return answer;
 }
 
@@ -129,6 +134,7 @@ Running Box::start(const Command& command) {
   Running running;
   running.backend_ = &t_.backend;
   running.flight_ = t_.backend.fly();
+  flights_.push_back(running.flight_);
   auto what = std::make_shared<Running::What>();
   what->id = command.id.empty() ? "x" + std::to_string(++g_execs) : command.id;
   what->options = json::print(command.options);

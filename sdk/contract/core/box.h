@@ -87,6 +87,7 @@ class Box {
  private:
   Try& t_;
   std::string id_, workspace_;
+  std::vector<std::shared_ptr<Flight>> flights_;  // of its commands
   void* handle_ = nullptr;
   Report report_;
   bool probe_there_ = false, destroyed_ = false;

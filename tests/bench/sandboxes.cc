@@ -1,7 +1,8 @@
 // What a command in a sandbox costs, by backend, against posix_spawn of the same program in turn; what
 // goes through at once; what a thousand idle sandboxes hold. Prints one JSON object.
 //
-//   bench_sandboxes [BACKEND...]     default: all that work here
+//   bench_sandboxes [BACKEND...]          default: all that work here
+//   bench_sandboxes --warm COUNT BACKEND   that many commands in one sandbox and no more: for a profiler
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +202,13 @@ void print(const std::map<std::string, double>& all, const char* indent) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "--warm") {
+    Cell cell(argv[3], "");
+    cell.make("w");
+    for (int i = std::atoi(argv[2]); i > 0; --i) cell.run("w");
+    cell.end("w");
+    return 0;
+  }
   std::vector<std::string> wanted(argv + 1, argv + argc);
   if (wanted.empty()) wanted = {"ns", "bwrap", "landlock", "process"};
   std::printf("{");

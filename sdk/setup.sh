@@ -42,7 +42,7 @@ packages=(
 )
 if [ $tests = yes ]; then
   programs+=("git git" "clang++ clang" "node nodejs" "npm npm" "ps procps" "pkg-config pkg-config")
-  programs+=("go golang-go")
+  programs+=("go golang-go" "debootstrap debootstrap")
   packages+=(catch2 libvalijson-dev "libclang-rt-$clang_major-dev")
   # The release's own, also beside a newer Rust in PATH: the binding is built with both.
   packages+=(rustc cargo)

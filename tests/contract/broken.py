@@ -1,17 +1,25 @@
 #!/usr/bin/env python3
 """Runs the contract suite against backends that are wrong in one thing each (broken/*.cc): the checks named
-here have to fail on them, and to pass on the one that is right. A suite that cannot fail proves nothing."""
+here have to fail on them, and to pass on the one that is right. A suite that cannot fail proves nothing.
+
+    broken.py SUITE_PROGRAM SCRATCH PLUGIN_FOLDER [PART]
+
+Mostly it waits for time to pass, so that it goes in parts side by side: of its own, each a process."""
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 
+PARTS = 3
+
 # What broken backends leave comes to us, so that it can be ended by its number.
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-PROGRAM, PLACE, PLUGIN = sys.argv[1:]
+PROGRAM, PLACE, PLUGIN = sys.argv[1:4]
+PART = int(sys.argv[4]) if len(sys.argv) > 4 else None
 # A suite that a backend crashed leaves its folders behind.
 SCRATCH = tempfile.TemporaryDirectory(dir=PLACE)
 os.chmod(SCRATCH.name, 0o755)
@@ -147,16 +155,18 @@ def end_children():
             os.waitpid(int(pid), 0)
 
 
-listed = subprocess.run([*SUITE, "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
-every = [line.split(":")[0] for line in listed.splitlines()]
-shown = {name for names in FAULTS.values() for name in names}
-check("every check is shown to fail, or it is said why not", set(every) == shown | set(UNSHOWN),
-      sorted(set(every) ^ (shown | set(UNSHOWN))))
+def right_one():
+    listed = subprocess.run([*SUITE, "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    every = [line.split(":")[0] for line in listed.splitlines()]
+    shown = {name for names in FAULTS.values() for name in names}
+    check("every check is shown to fail, or it is said why not", set(every) == shown | set(UNSHOWN),
+          sorted(set(every) ^ (shown | set(UNSHOWN))))
+    verdicts, code = run("good", every)
+    bad = {name: one["note"] for name, one in verdicts.items() if one["verdict"] == "failed"}
+    check("the right one passes", code == 0 and not bad and len(verdicts) == len(every), bad)
 
-verdicts, code = run("good", every)
-bad = {name: one["note"] for name, one in verdicts.items() if one["verdict"] == "failed"}
-check("the right one passes", code == 0 and not bad and len(verdicts) == len(every), bad)
-for fault, names in FAULTS.items():
+
+def faulty_one(fault, names):
     names = [name for name in names if os.geteuid() == 0 or name not in ROOT_ONLY]
     verdicts, code = run(fault, names)
     end_children()
@@ -179,6 +189,28 @@ for fault, names in FAULTS.items():
             noticed = one["verdict"] == "failed" and code == 1
         check(f"{fault} is noticed by {name}", noticed,
               f"{one['verdict']}, {one['note']} (exit {code})")
+
+
+def in_parts():
+    """The parts' words in their order; the sum of their counts."""
+    parts = [subprocess.Popen([sys.executable, *sys.argv, str(part)], stdout=subprocess.PIPE, text=True)
+             for part in range(PARTS)]
+    for number, part in enumerate(parts):
+        text, _ = part.communicate()
+        totals = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", text, re.MULTILINE)
+        print("\n".join(text.splitlines()[:-1] if totals else text.splitlines()), flush=True)
+        for kind, count in zip(counts, totals[-1] if totals else ("0", "0", "0")):
+            counts[kind] += int(count)
+        if not totals or (part.returncode != 0) != (totals[-1][1] != "0"):
+            check(f"part {number} comes to its end", False, f"exit code {part.returncode}")
+
+
+if PART is None:
+    right_one()
+    in_parts()
+else:
+    for one in list(FAULTS)[PART::PARTS]:
+        faulty_one(one, FAULTS[one])
 SCRATCH.cleanup()
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
 sys.exit(1 if counts["failed"] else 0)

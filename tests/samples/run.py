@@ -118,7 +118,9 @@ def main():
         print(f"{PROGRAM} is not built\n0 passed, 1 failed, 0 skipped")
         return 1
     # Not in /tmp: a sandbox has a /tmp of its own, so what is refused there says nothing.
-    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+    scratch = os.path.join(BUILD, "tests", "scratch")
+    os.makedirs(scratch, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
         python_examples(folder)
         client_example()
         console_examples(folder)

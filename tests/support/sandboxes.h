@@ -68,7 +68,7 @@ class Backend {
   void* self() const;
   const std::string& state() const { return state_; }
 
-  // Empty: it works here; else why not.
+  // Empty: it works here, with folders below scratch(); else why not.
   std::string unavailable() const;
 
   bh_status create(const std::string& id, const std::string& profile);

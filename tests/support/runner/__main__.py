@@ -5,6 +5,7 @@ import sys
 import time
 
 import flavours as room
+import ground
 import lints
 from report import Report
 
@@ -35,6 +36,7 @@ def main():
             lints.run_format(report)
         report.phase("lint", time.monotonic() - started)
 
+    ground.prepare([flavour.build_dir for flavour in wanted.values()])
     for flavour in wanted.values():
         if flavour.name == "fuzz" and not os.path.exists("tests/fuzz/CMakeLists.txt"):
             report.skip("fuzz", "there are no fuzz targets in this tree")

@@ -121,8 +121,10 @@ Status BrokerClient::wait(sdk::Call& call, int socket, Answer& answer, std::vect
       if (auto st = call.stopped(); !st.ok()) return st;
     }
     if (sets[0].revents == 0) continue;
-    if (receive_message(socket, answer, fds) != 1) return lost();
-    return {};
+    errno = 0;
+    if (receive_message(socket, answer, fds) == 1) return {};
+    if (errno == EMFILE) return Launched::no("a descriptor");
+    return lost();
   }
 }
 
@@ -165,6 +167,7 @@ sdk::Result<Launched> BrokerClient::enter(const Number& number) {
     return Launched::no("a socket");
   }
   (void)::fcntl(inside.trouble.get(), F_SETFL, O_NONBLOCK);
+  inside.looked_after = true;
   Request request;
   request.kind = Request::kEnter;
   request.sandbox = number.sandbox;
@@ -232,7 +235,11 @@ Status give_task(Launched& inside, const isolation::Task& task, bool input,
   }
   Answer answer;
   std::vector<Fd> fd;
-  if (receive_message(inside.job.get(), answer, fd, MSG_DONTWAIT) != 1) return lost();
+  errno = 0;
+  if (receive_message(inside.job.get(), answer, fd, MSG_DONTWAIT) != 1) {
+    if (errno == EMFILE) return Launched::no("a descriptor");
+    return lost();
+  }
   if (answer.error != 0 || fd.size() != 1) return refused(answer);
   inside.pid = answer.pid;
   inside.pidfd = std::move(fd[0]);

@@ -193,7 +193,7 @@ bool send_message(int socket, const T& message, const std::vector<int>& fds = {}
   }
 }
 
-// 1: a message; 0: the other side is gone; -1: errno tells.
+// 1: a message; 0: the other side is gone; -1: errno tells, EMFILE where its descriptors found no room.
 template <class T>
 int receive_message(int socket, T& message, std::vector<isolation::Fd>& fds, int flags = 0) {
   iovec part{&message, sizeof message};
@@ -218,9 +218,11 @@ int receive_message(int socket, T& message, std::vector<isolation::Fd>& fds, int
     }
   }
   if (n <= 0) return static_cast<int>(n);
-  if (n != static_cast<ssize_t>(sizeof message) || (m.msg_flags & MSG_CTRUNC) != 0) {
+  // The kernel drops what there is no room for in the receiver's table.
+  const bool cut = (m.msg_flags & MSG_CTRUNC) != 0;
+  if (n != static_cast<ssize_t>(sizeof message) || cut) {
     fds.clear();
-    return errno = EPROTO, -1;
+    return errno = cut ? EMFILE : EPROTO, -1;
   }
   return 1;
 }

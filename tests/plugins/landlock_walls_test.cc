@@ -261,7 +261,7 @@ TEST_CASE("landlock walls: P4 P5 P7 nothing outlives a command, its helper or th
 
   auto helper_of = [&] {
     std::istringstream line(
-        read(fs::directory_iterator(s.backend.state() + "/s1/run")->path().string()));
+        fs::read_symlink(*fs::directory_iterator(s.backend.state() + "/s1/run")).string());
     int host = 0, helper = 0;
     unsigned long long started = 0;
     line >> host >> started >> helper;

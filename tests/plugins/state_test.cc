@@ -272,6 +272,32 @@ TEST_CASE("commands that share their processes see, keep and end each other's") 
   CHECK(apart.backend.sh("s1", "ls /proc | grep -c '^[0-9]'").out == "4\n");
 }
 
+
+TEST_CASE("a command that stops or kills what watches over it ends in time all the same") {
+  BH_NEEDS("ns");
+  Setting s("ns", R"(,"processes":"sandbox")");
+  // Among shared processes it can reach it. Its first word may have been said by then, or not.
+  for (int i = 0; i < 4; ++i) {
+    const Ran ran = s.backend.sh("s1", "kill -STOP $PPID; sleep 60", R"({"limits":{"wall_ms":200}})");
+    INFO(ran.message << ran.details);
+    CHECK(ran.exit.reason == BH_EXIT_TIME);
+    CHECK(ran.seconds < 30);
+  }
+  const Ran killed = s.backend.sh("s1", "kill -KILL $PPID; sleep 60", R"({"limits":{"wall_ms":200}})");
+  CHECK(killed.exit.reason != BH_EXIT_CODE);
+  CHECK(killed.seconds < 30);
+  CHECK(s.backend.sh("s1", "echo on").out == "on\n");
+}
+
+TEST_CASE("what watches over a command is stopped: its end is seen all the same") {
+  BH_NEEDS("ns");
+  Setting s("ns", R"(,"processes":"sandbox")");
+  const Ran ran = s.backend.sh("s1", "(sleep 0.05; kill -STOP $PPID) > /dev/null 2>&1 & exec sleep 0.3");
+  INFO(ran.message << ran.details);
+  CHECK(ran.seconds < 5);
+  CHECK(s.backend.sh("s1", "echo on").out == "on\n");
+}
+
 TEST_CASE("shared processes end with their sandbox") {
   BH_NEEDS("ns");
   const std::string mark = "9" + std::to_string(::getpid() % 100000 + 100000);

@@ -87,9 +87,14 @@ void watch_first(pid_t first, int signals, const Seat& seat) {
       }
     }
     if (ending) break;
-    int status;
-    const pid_t gone = ::waitpid(first, &status, WNOHANG);
-    if (gone == first) return;
+    int status = 0;
+    const pid_t gone = ::waitpid(first, &status, WNOHANG | WUNTRACED);
+    // Among shared processes a command can stop it, and would then never be seen to end.
+    if (gone == first && WIFSTOPPED(status)) {
+      ::kill(first, SIGCONT);
+    } else if (gone == first) {
+      return;
+    }
   }
   if (seat.pid >= 0) {
     // Not the first of its namespace: what it started would outlive it, so it is asked to end that.
@@ -125,6 +130,11 @@ int run_joiner(const Seat& seat) {
   // Who is not, as the broker, cannot be opened.
   if (seat.keep) ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   const pid_t first = clone_process(seat.pid >= 0 ? 0 : CLONE_NEWPID | CLONE_NEWNS);
+  if (first < 0 && seat.pid >= 0 && errno == ENOMEM) {
+    // The kernel's word for a pid namespace whose first process is gone. The next command has another.
+    errno = ESRCH;
+    return trouble(seat, "the sandbox's processes were ended from outside; run it again");
+  }
   if (first < 0) return trouble(seat, "the command's own namespaces");
   if (first == 0) {
     ::close(signals.get());

@@ -110,7 +110,7 @@ int serve() {
     std::vector<Fd> fds;
     const int n = receive_message(kSocket, request, fds, MSG_DONTWAIT);
     if (n == 0) return 0;
-    if (n < 0 && errno != EAGAIN && errno != EPROTO) return 1;
+    if (n < 0 && errno != EAGAIN && errno != EPROTO && errno != EMFILE) return 1;
     const bool room = reserve.keep();
     if (n == 1 && room) holder.take(request, std::move(fds));
     if (n == 1 && !room) holder.take_in_need(request, std::move(fds));

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "../setting.h"
+#include "support/groups.h"
 
 using namespace bh_test;
 using namespace std::chrono_literals;
@@ -47,20 +48,6 @@ size_t count_processes() {
     todo.pop_back();
     const auto range = children.equal_range(one);
     for (auto it = range.first; it != range.second; ++it) ++count, todo.push_back(it->second);
-  }
-  return count;
-}
-
-// Groups of sandboxes in whatever hierarchy, of this state folder: its inode is in their names.
-size_t count_groups(const std::string& state) {
-  struct stat st {};
-  if (::stat(state.c_str(), &st) != 0) return 0;
-  const std::string mark = "-" + std::to_string(st.st_dev) + "-" + std::to_string(st.st_ino);
-  size_t count = 0;
-  std::error_code gone;
-  for (auto it = fs::recursive_directory_iterator("/sys/fs/cgroup", fs::directory_options::skip_permission_denied, gone);
-       !gone && it != fs::recursive_directory_iterator(); it.increment(gone)) {
-    if (it->is_directory(gone) && it->path().string().find(mark) != std::string::npos) ++count;
   }
   return count;
 }

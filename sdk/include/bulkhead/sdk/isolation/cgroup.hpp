@@ -108,7 +108,9 @@ class Cgroup {
     if (version_ == 1) {
       u.cpu_ns = number("cpuacct", "cpuacct.usage", "");
       u.peak_bytes = number("memory", "memory.max_usage_in_bytes", "");
-      u.memory_kills = std::max<int64_t>(0, number("memory", "memory.oom_control", "oom_kill"));
+      if (u.peak_bytes >= 0) u.peak_bytes = std::max<int64_t>(0, u.peak_bytes - before_.peak_bytes);
+      u.memory_kills = std::max<int64_t>(
+          0, number("memory", "memory.oom_control", "oom_kill") - before_.memory_kills);
     } else if (version_ == 2) {
       const std::string any = folders_.begin()->first;
       const int64_t us = number(any, "cpu.stat", "usage_usec");
@@ -141,6 +143,25 @@ class Cgroup {
   // SIGKILL to everything in it and below; one round.
   void kill() const {
     for (const auto& folder : unique_folders()) kill_in(folder);
+  }
+
+  // Of a command's group whose command is over, and that is to serve another; false: it cannot. In v2
+  // nothing tells how much memory was the most since some moment.
+  bool can_serve_again() const {
+    if (version_ != 1) return false;
+    if (has("pids")) return processes() == 0;
+    std::string inside;
+    return read_file(folders_.begin()->second + "/cgroup.procs", inside, 64) && inside.empty();
+  }
+  // usage() counts from here on: what the last one left in it, as pages of files, is not the next
+  // one's. False: the groups are gone.
+  bool renew() {
+    if (has("cpuacct") && !put("cpuacct", "cpuacct.usage", "0")) return false;
+    if (!has("memory")) return true;
+    if (!put("memory", "memory.max_usage_in_bytes", "0")) return false;
+    before_.peak_bytes = std::max<int64_t>(0, number("memory", "memory.usage_in_bytes", ""));
+    before_.memory_kills = std::max<int64_t>(0, number("memory", "memory.oom_control", "oom_kill"));
+    return true;
   }
 
   // Only where nothing is in it and nothing below it: an idle sandbox keeps no group.
@@ -259,6 +280,7 @@ class Cgroup {
 
   int version_ = 0;
   std::map<std::string, std::string> folders_;
+  CgroupUsage before_{-1, 0, 0};  // v1: of those whom the group served before
 };
 
 }  // namespace bulkhead::sdk::isolation

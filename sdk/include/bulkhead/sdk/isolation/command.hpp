@@ -3,8 +3,11 @@
 #ifndef BULKHEAD_SDK_ISOLATION_COMMAND_HPP
 #define BULKHEAD_SDK_ISOLATION_COMMAND_HPP
 
+#include <sys/random.h>
+
 #include <memory>
 
+#include "cgroup_keep.hpp"
 #include "ending.hpp"
 
 namespace bulkhead::sdk::isolation {
@@ -15,6 +18,7 @@ struct Sandboxes {
   Store store{""};
   RunningCommands running;
   CgroupPlace cgroups;
+  KeptGroups kept_groups;
 
   // Named after the state folder too: groups are the machine's, and two hosts on it may give the
   // same owner and id.
@@ -55,6 +59,7 @@ class Leaf {
       sandbox.remove_empty_below();
       return;
     }
+    if (keep_ != nullptr && set_aside()) return;
     if (!group.remove()) {
       // Only what got out of the helper's reach can be in there still.
       group.kill();
@@ -63,19 +68,25 @@ class Leaf {
     sandbox.remove_if_empty();
   }
 
-  // Makes the sandbox's group and the command's below it.
-  Status make(const Cgroup& around, const std::string& name, const Limits& profile,
-              const Limits& command) {
+  // Makes the sandbox's group and the command's below it. `keep`: where one that is over is found,
+  // and where this one goes; outlives it.
+  Status make(const Cgroup& around, const std::string& id, const Limits& profile,
+              const Limits& command, KeptGroups* keep = nullptr) {
     if (!around.used()) return {};
+    keep_ = keep;
+    id_ = id;
     sandbox = around;
-    group = around.child(name);
+    limited_ = command.cpu || command.memory_bytes || command.pids;
     Status st;
-    // A command that ends may take the empty group above away just now: then it is made again.
-    for (int attempt = 0; attempt < 16; ++attempt) {
-      st = sandbox.make(true);
-      if (st) st = sandbox.limit(profile);
-      if (st) st = group.make(false);
-      if (st || errno != ENOENT) break;
+    if (!take_kept()) {
+      group = around.child(new_name());
+      // A command that ends may take the empty group above away just now: then it is made again.
+      for (int attempt = 0; attempt < 16; ++attempt) {
+        st = sandbox.make(true);
+        if (st) st = sandbox.limit(profile);
+        if (st) st = group.make(false);
+        if (st || errno != ENOENT) break;
+      }
     }
     if (st) st = group.limit(command);
     if (st) group.whole_kill();
@@ -83,6 +94,41 @@ class Leaf {
   }
   Cgroup sandbox, group;
   bool kept = false;
+
+ private:
+  // Another process of the same owner may make groups below the same sandbox's.
+  static std::string new_name() {
+    uint64_t random = 0;
+    (void)!::getrandom(&random, sizeof random, 0);
+    return "c-" + std::to_string(random);
+  }
+  bool take_kept() {
+    auto found = keep_ != nullptr ? keep_->take(id_) : std::nullopt;
+    if (!found) return false;
+    if (found->command.used()) {
+      group = found->command;
+      if (group.renew()) return true;
+      (void)group.remove();
+      return false;
+    }
+    group = sandbox.child(new_name());
+    return bool(group.make(false));
+  }
+  // Its limits, and what another process may think of the sandbox's group, end with it.
+  bool set_aside() {
+    KeptGroups::Pair pair{sandbox, {}};
+    if (!limited_ && group.can_serve_again()) {
+      pair.command = group;
+    } else if (!group.remove()) {
+      return false;
+    }
+    keep_->give(id_, std::move(pair));
+    return true;
+  }
+
+  KeptGroups* keep_ = nullptr;
+  std::string id_;
+  bool limited_ = false;
 };
 
 }  // namespace detail
@@ -115,10 +161,10 @@ Status run_command(Call& call, const Exec& what, Exit& out, Sandboxes& all, cons
                    const Limits& profile, const Limits& command, Make make) {
   CommandSetting setting;
   detail::Leaf leaf;
-  const std::string name = "e-" + Store::file_name(what.id());
-  if (auto st = leaf.make(all.group(id), name, profile, command); !st) return st;
+  auto st = leaf.make(all.group(id), id, profile, command, &all.kept_groups);
+  if (!st) return st;
   // Who pauses it marks it first and then freezes the groups that there are: one of both sees the other.
-  if (auto st = not_paused(all.store, id); !st) return st;
+  if (st = not_paused(all.store, id); !st) return st;
   if (leaf.group.used()) {
     auto doors = leaf.group.doors();
     if (!doors) return std::move(doors).failure();
@@ -204,6 +250,7 @@ inline Status destroy_sandbox(Call& call, Sandboxes& all, std::string_view id) {
   const Cgroup group = all.group(id);
   for (const auto& command : all.running.find(id)) command->stop();
   if (auto st = all.store.destroy(call, id); !st) return st;
+  all.kept_groups.forget(id);
   if (!group.used() || group.remove()) return {};
   // Only a command whose helper was killed from outside can be in there still.
   group.kill();

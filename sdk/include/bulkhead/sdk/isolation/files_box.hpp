@@ -149,7 +149,7 @@ Result<std::unique_ptr<HeldFileWorker>> start_file_worker(Sandboxes& all, const 
   if (auto st = all.store.enter(id, name); !st) return std::move(st).failure();
   auto held = std::make_unique<HeldFileWorker>(all.store, id, name);
   CommandSetting setting;
-  if (auto st = held->leaf.make(all.group(id), "e-" + name, limits, Limits()); !st) {
+  if (auto st = held->leaf.make(all.group(id), id, limits, Limits()); !st) {
     return std::move(st).failure();
   }
   if (auto st = not_paused(all.store, id); !st) return std::move(st).failure();

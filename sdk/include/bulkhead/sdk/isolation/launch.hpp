@@ -184,6 +184,8 @@ class Launched {
   }
 
   pid_t pid = -1;
+  // The helper is not our child, and when `job` is closed it ends whatever is left by itself.
+  bool looked_after = false;
   Fd pidfd, job, control;
   Fd in, out, err;  // the host's ends
   Fd trouble;       // what helper and wall say about a failed set-up

@@ -281,6 +281,7 @@ class Init {
       note.kind = Note::kExited;
       note.a = status_;
       note.b = (rest ? Note::kLeftovers : 0) | (time_up_ ? Note::kTimeUp : 0);
+      note.c = cpu_of_children();
       (void)send_note(fds_.control, note);
     }
     return rest;

@@ -3,6 +3,7 @@
 #ifndef BULKHEAD_SDK_ISOLATION_LAUNCH_NOTE_HPP
 #define BULKHEAD_SDK_ISOLATION_LAUNCH_NOTE_HPP
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -19,7 +20,7 @@ struct Note {
     // init or launcher -> host
     kStarted,  // the command's program runs
     kNotRun,   // a: stage (NotRun), b: errno
-    kExited,   // a: wait status, b: flags below
+    kExited,   // a: wait status, b: flags below, c: CPU time in nanoseconds, of all if nothing is left
     kChecked,  // a: index of a source, b: 0 or the errno that staging it gave
     kUsage,    // c: CPU time in nanoseconds
     kTerminal, // with a descriptor: the command's terminal, our end of it
@@ -98,6 +99,14 @@ inline bool send_note_with(int socket, const Note& note, int fd) {
     const ssize_t n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
     if (n >= 0 || errno != EINTR) return n == static_cast<ssize_t>(sizeof note);
   }
+}
+
+// What the calling process's children used that have ended and were waited for, and theirs; nanoseconds.
+inline int64_t cpu_of_children() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  auto ns = [](const timeval& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_usec * 1000; };
+  return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
 constexpr size_t kMostFds = 64;

@@ -25,12 +25,9 @@ inline Fd watch_signals() {
 
 // CPU time of everything that was reaped.
 inline Note usage_note() {
-  rusage used{};
-  ::getrusage(RUSAGE_CHILDREN, &used);
-  auto ns = [](const timeval& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_usec * 1000; };
   Note note;
   note.kind = Note::kUsage;
-  note.c = ns(used.ru_utime) + ns(used.ru_stime);
+  note.c = cpu_of_children();
   return note;
 }
 

@@ -72,7 +72,12 @@ class Pump {
   // Returns when nothing of the command is left; never later than about 2 s after a cancel.
   Ending run() {
     const NoSigpipe quiet;
-    while (!helper_gone_) step();
+    begin_until_ = now() + kBegin;
+    if (settings_.wall_ns != 0) {
+      const auto wall = static_cast<int64_t>(settings_.wall_ns);
+      begin_until_ = std::min(begin_until_, now() + wall + kBegin / 4);
+    }
+    while (!helper_gone_ && !nothing_left()) step();
     finish_streams();
     if (l_.in) call_.end_input();
     l_.reap();
@@ -86,6 +91,9 @@ class Pump {
   static constexpr int64_t kMs = 1000000;
   static constexpr int64_t kDrain = 120 * kMs;
   static constexpr int64_t kPatience = 1200 * kMs;
+  // From its start to its first word. A busy machine takes seconds; a helper that was stopped before
+  // it said anything, perhaps by the command itself, must not hold the caller for good.
+  static constexpr int64_t kBegin = 60000 * kMs;
 
   static int64_t now() {
     timespec t{};
@@ -94,6 +102,9 @@ class Pump {
   }
 
   enum Slot { kControl, kHelper, kJob, kCancel, kTrouble, kOut, kErr, kIn, kReceive, kSlots };
+
+  // The command and all that it started has ended; what watched over it has no more to say.
+  bool nothing_left() const { return l_.looked_after && end_.exited && !end_.leftovers; }
 
   void step() {
     pollfd p[kSlots];
@@ -119,7 +130,9 @@ class Pump {
       if (p[kCancel].revents != 0) look_for_cancel();
       if (p[kOut].revents != 0) read_stream(l_.out, BH_STREAM_STDOUT);
       if (p[kErr].revents != 0) read_stream(l_.err, BH_STREAM_STDERR);
-      // The end of the pipe that a terminal has just taken the place of is not the terminal's.
+      // The end of the pipe that a terminal has just taken the place of is not the terminal's. It may
+      // have come between poll's look at the note that brings the terminal and that at the pipe.
+      if ((p[kIn].revents & (POLLERR | POLLNVAL)) != 0) read_notes(l_.control, control_open_);
       if (p[kIn].revents != 0 && p[kIn].fd == l_.in.get()) write_input(p[kIn].revents);
       if (p[kReceive].revents != 0) receive_input();
       if (p[kHelper].revents != 0) {
@@ -138,6 +151,7 @@ class Pump {
     if (drain_until_ != 0) next = std::min(next, drain_until_);
     if (kill_at_ != 0) next = std::min(next, kill_at_);
     if (wall_until_ != 0) next = std::min(next, wall_until_);
+    if (begin_until_ != 0) next = std::min(next, begin_until_);
     if (next == INT64_MAX) return -1;
     return static_cast<int>(std::clamp<int64_t>((next - now()) / kMs + 1, 0, 60000));
   }
@@ -160,6 +174,12 @@ class Pump {
     if (wall_until_ != 0 && now() >= wall_until_) {
       wall_until_ = 0;
       end_.time_up = true;
+      end_all();
+    }
+    if (begin_until_ != 0 && now() >= begin_until_) {
+      begin_until_ = 0;
+      end_.time_up = settings_.wall_ns != 0;
+      end_.trouble += "its first process was stopped, or the machine is too busy to start it\n";
       end_all();
     }
     if (kill_at_ != 0 && now() >= kill_at_) {
@@ -207,6 +227,7 @@ class Pump {
     switch (note.kind) {
       case Note::kStarted:
         end_.started = true;
+        begin_until_ = 0;
         started_at_ = now();
         if (settings_.wall_ns != 0) {
           wall_until_ = started_at_ + static_cast<int64_t>(settings_.wall_ns) + 1000 * kMs;
@@ -215,14 +236,16 @@ class Pump {
       case Note::kNotRun:
         end_.not_run = note.a;
         end_.error = note.b;
+        begin_until_ = 0;
         break;
       case Note::kExited:
         end_.exited = true;
         end_.status = note.a;
         end_.leftovers = (note.b & Note::kLeftovers) != 0;
         end_.time_up = end_.time_up || (note.b & Note::kTimeUp) != 0;
+        if (!end_.leftovers) end_.cpu_ns = note.c;
         ended_at_ = now();
-        wall_until_ = 0;
+        wall_until_ = begin_until_ = 0;
         if (end_.leftovers) {
           drain_until_ = now() + kDrain;
         } else if (kill_at_ == 0) {
@@ -344,7 +367,8 @@ class Pump {
   std::string buffer_, pending_;
   size_t sent_ = 0;
   uint64_t written_ = 0;
-  int64_t started_at_ = 0, ended_at_ = 0, drain_until_ = 0, kill_at_ = 0, wall_until_ = 0;
+  int64_t started_at_ = 0, ended_at_ = 0, drain_until_ = 0, kill_at_ = 0, wall_until_ = 0,
+          begin_until_ = 0;
   bool control_open_ = true, job_open_ = true, terminal_ = false;
   bool helper_gone_ = false, ending_ = false, asked_ = false, finish_sent_ = false;
 };

@@ -4,7 +4,8 @@
 //   ID/profile    as create() got it        ID/facts    what create() settled
 //   ID/ready      made whole                ID/ending   destroy() has begun
 //   ID/paused     nothing runs in it until it is resumed
-//   ID/run/EXEC   a command that runs: who runs it, and its helper
+//   ID/run/EXEC   a command that runs: who runs it, and its helper, as a link's target: that is made
+//                 whole and at once, and costs the disk nothing
 //   ID/home, ID/tmp   where the host named none
 #ifndef BULKHEAD_SDK_ISOLATION_STORE_HPP
 #define BULKHEAD_SDK_ISOLATION_STORE_HPP
@@ -14,6 +15,7 @@
 #include <sys/inotify.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -44,7 +46,8 @@ class Store {
   // How the names of file workers begin, which no command's does.
   static constexpr const char* kFileWorker = "files_";
 
-  explicit Store(std::string folder) : folder_(std::move(folder)) {}
+  explicit Store(std::string folder)
+      : folder_(std::move(folder)), self_(ProcessName::of(::getpid())) {}
   const std::string& folder() const { return folder_; }
   std::string path(std::string_view id, const char* name = "") const {
     return join(join(folder_, id), name);
@@ -115,22 +118,22 @@ class Store {
 
   // Before the command is started: from here on destroy() waits for it.
   Status enter(std::string_view id, std::string_view exec) const {
-    const std::string next = path(id, "run") + "/." + file_name(exec);
-    if (!write_run(next, 0)) return cannot_in(id, next);
-    const bool made = ::link(next.c_str(), run_path(id, exec).c_str()) == 0;
-    const int error = errno;
-    ::unlink(next.c_str());
-    if (!made && error == EEXIST) {
+    const std::string at = run_path(id, exec);
+    if (::symlink(run_line(0).c_str(), at.c_str()) != 0) {
+      if (errno != EEXIST) return cannot_in(id, at);
       return failure(BH_ALREADY_EXISTS, "a command of this name runs already", "exists", "id");
     }
-    if (!made || usable(id)) return made ? Status() : gone(id);
+    if (usable(id)) return {};
     leave(id, exec);
     return gone(id);
   }
   // Once its helper runs. NOT_FOUND: destroy() has begun in between; end it.
   Status note_helper(std::string_view id, std::string_view exec, int helper) const {
     const std::string next = path(id, "run") + "/." + file_name(exec);
-    if (!write_run(next, helper) || ::rename(next.c_str(), run_path(id, exec).c_str()) != 0) {
+    // One that is there was left by a host that was killed just then.
+    (void)::unlink(next.c_str());
+    if (::symlink(run_line(helper).c_str(), next.c_str()) != 0 ||
+        ::rename(next.c_str(), run_path(id, exec).c_str()) != 0) {
       return cannot_in(id, next);
     }
     return usable(id) ? Status() : gone(id);
@@ -233,15 +236,11 @@ class Store {
   std::string run_path(std::string_view id, std::string_view exec) const {
     return join(path(id, "run"), file_name(exec));
   }
-  static bool write_run(const std::string& path, int helper) {
-    const Fd fd(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
-    const ProcessName host = ProcessName::of(::getpid());
+  std::string run_line(int helper) const {
+    const ProcessName host = self_.pid == ::getpid() ? self_ : ProcessName::of(::getpid());
     const ProcessName other = helper > 0 ? ProcessName::of(helper) : ProcessName();
-    char line[128];
-    const int n = std::snprintf(line, sizeof line, "%d %llu %d %llu\n", host.pid,
-                                static_cast<unsigned long long>(host.started), other.pid,
-                                static_cast<unsigned long long>(other.started));
-    return fd && write_all(fd.get(), std::string_view(line, static_cast<size_t>(n)));
+    return std::to_string(host.pid) + " " + std::to_string(host.started) + " " +
+           std::to_string(other.pid) + " " + std::to_string(other.started);
   }
   // Whole or not at all.
   Status write(std::string_view id, const char* name, std::string_view text) const {
@@ -264,10 +263,11 @@ class Store {
   }
   bool read_run(std::string_view id, const std::string& name, ProcessName& host,
                 ProcessName& helper) const {
-    std::string text;
+    char text[256];
     unsigned long long host_started = 0, helper_started = 0;
-    if (!read_file(join(path(id, "run"), name), text, 256) ||
-        std::sscanf(text.c_str(), "%d %llu %d %llu", &host.pid, &host_started, &helper.pid,
+    const ssize_t n = ::readlink(join(path(id, "run"), name).c_str(), text, sizeof text - 1);
+    text[std::max<ssize_t>(n, 0)] = '\0';
+    if (std::sscanf(text, "%d %llu %d %llu", &host.pid, &host_started, &helper.pid,
                     &helper_started) != 4) {
       return false;
     }
@@ -293,6 +293,7 @@ class Store {
   }
 
   std::string folder_;
+  ProcessName self_;
 };
 
 }  // namespace bulkhead::sdk::isolation

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bulkhead/sdk/isolation/own_files.hpp>
-#include <bulkhead/sdk/isolation/seccomp.hpp>
+#include <bulkhead/sdk/isolation/seccomp_allow.hpp>
 
 namespace bwrap {
 
@@ -48,7 +48,7 @@ Status complete(sdk::Call& call, bool remembered, Tools& tools) {
   auto init = isolation::sealed_copy(tools.helper);
   if (!init) return std::move(init).failure();
   tools.init = std::move(*init);
-  auto filter = isolation::seccomp_program();
+  auto filter = isolation::seccomp_allow_program();
   if (!filter) return std::move(filter).failure();
   tools.filter = std::move(*filter);
   tools.environment = isolation::host_environment();

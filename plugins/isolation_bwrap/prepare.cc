@@ -94,7 +94,7 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
   report.enforced("isolation.pid", space);
   report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
   report.enforced("isolation.capabilities", "none, no_new_privs, user namespace");
-  report.enforced("isolation.seccomp", "seccomp", "deny list");
+  report.enforced("isolation.seccomp", "seccomp", "allow list");
   report.enforced("isolation.ipc", "ipc and uts namespaces");
   report.enforced("isolation.devices", "a /dev of its own; nodev elsewhere");
   if (p.profile.network == isolation::Network::kOff) {

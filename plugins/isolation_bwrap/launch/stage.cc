@@ -72,7 +72,7 @@ bool Stage::make_folder() {
   if (::mount("bulkhead", kFolder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) {
     return fail("a folder for mounts");
   }
-  // A recursive bind of / leaves it out, and all that lies in it.
+  // While sources are copied: a copy of what is around it leaves it out, and all that lies in it.
   if (::mount(nullptr, kFolder, nullptr, MS_UNBINDABLE, nullptr) != 0) {
     return fail("a folder for mounts");
   }
@@ -153,6 +153,9 @@ bool Stage::build() {
   for (size_t i = job_.sources.size(); i-- > 0;) {
     if (job_.sources[i].staged != 0 && !lay(i)) return false;
   }
+  // Before Linux 6.17 bubblewrap's user namespace, which takes these mounts over locked, could not
+  // copy / with an unbindable one below it. What it copies is under the sandbox's own /tmp.
+  if (::mount(nullptr, kFolder, nullptr, MS_PRIVATE, nullptr) != 0) return fail("a folder for mounts");
   return true;
 }
 

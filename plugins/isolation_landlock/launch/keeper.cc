@@ -62,6 +62,12 @@ void Keeper::serve() {
 }
 
 void Keeper::answer() {
+  pollfd asked_now{listener_.get(), POLLIN, 0};
+  if (::poll(&asked_now, 1, 0) == 1 && (asked_now.revents & POLLIN) == 0) {
+    // Nobody is left to ask: before Linux 6.11 reading would wait for them for ever.
+    listener_.reset();
+    return;
+  }
   alignas(8) char room[kRoom] = {};
   auto* note = reinterpret_cast<seccomp_notif*>(room);
   if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, note) != 0) {

@@ -27,6 +27,7 @@ sdk::Result<Tools> find_tools(const sdk::Opening& how) {
   }
   tools.memo = isolation::Memo(std::string(how.state_dir()), {tools.helper});
   tools.cgroups = isolation::find_cgroups();
+  if (::geteuid() != 0) tools.sub_ids = isolation::find_sub_ids();
   tools.personas = isolation::Personas(std::string(how.state_dir()), isolation::kIdRanges);
   return tools;
 }
@@ -119,6 +120,23 @@ Status own_upper(const isolation::Store& store, std::string_view id, const isola
       return failure(BH_INTERNAL, "cannot give " + path + " to the sandbox", "state_dir");
     }
   }
+  return {};
+}
+
+Status clear_with_sub_ids(sdk::Call& call, Shared& shared, std::string_view id) {
+  // Whatever the sandbox's user was inside, the ids outside are these.
+  isolation::Identity who = isolation::identity_for({}, isolation::Ids::kOwn, 0);
+  who.inside_uid = who.inside_gid = isolation::kSubIds;
+  Blueprint blueprint;
+  draw_sub_ids(who, shared.tools.sub_ids, blueprint);
+  blueprint.clear = isolation::canonical(shared.store.path(id));
+  BrokerClient::Plan plan;
+  plan.blueprint = encode(blueprint);
+  plan.entry = encode(Entry());
+  plan.filter = shared.tools.filter.get();
+  auto made = shared.broker.make(call, plan);
+  if (!made) return std::move(made).failure();
+  shared.broker.drop(*made);
   return {};
 }
 
@@ -253,6 +271,10 @@ Status Backend::destroy(sdk::Call& call, std::string_view id) {
   isolation::thaw_for_end(*shared_, id);
   for (const auto& command : shared_->running.find(id)) command->stop();
   if (auto live = shared_->forget(std::string(id))) live->end();
+  const Status st = isolation::destroy_sandbox(call, *shared_, id);
+  if (st || st.code() != BH_INTERNAL || !shared_->tools.sub_ids.usable()) return st;
+  // Files of other ids in folders of other ids: who has those ids removes them.
+  if (auto cleared = clear_with_sub_ids(call, *shared_, id); !cleared) return cleared;
   return isolation::destroy_sandbox(call, *shared_, id);
 }
 

@@ -35,6 +35,18 @@ sdk::Failure refused(const Answer& answer) {
                    "keep workspace and data on ext4, xfs, btrfs or tmpfs, start Bulkhead as an "
                    "ordinary user, or name the backend bwrap, which says what it cannot enforce there");
   }
+  if (answer.cause == Answer::kNoOverlay) {
+    return failure(BH_FAILED_PRECONDITION,
+                   "a sandbox that starts from an image needs an overlay over it, which this kernel does not "
+                   "have: " + text,
+                   "no_overlay", "root.image",
+                   "load it as root (modprobe overlay), or start from the host's own files");
+  }
+  if (answer.cause == Answer::kMapper) {
+    return failure(BH_FAILED_PRECONDITION, "the ids of /etc/subuid cannot be mapped: " + text, "sub_ids",
+                   "capabilities",
+                   "mend the entries of this user in /etc/subuid and /etc/subgid, or leave capabilities out");
+  }
   if (answer.error == EMFILE || answer.error == ENFILE || answer.error == ENOMEM ||
       answer.error == ENOSPC || answer.error == EAGAIN) {
     return failure(BH_RESOURCE_EXHAUSTED, "the sandbox cannot be built: " + text, "namespaces", {},

@@ -88,9 +88,11 @@ bool within_reach(const std::string& folder, uint32_t owner) {
 
 // A source whose files, made inside, run on the host as its owner for whoever starts them there, were
 // they marked so; null: none.
-const isolation::Source* reached_source(const isolation::View& view) {
-  for (const auto& source : view.sources) {
-    if (source.owner != isolation::kNobody && within_reach(source.path, source.owner)) return &source;
+const isolation::Source* reached_source(const Prepared& p) {
+  for (const auto& source : p.view.sources) {
+    // An ordinary user's own files keep his id.
+    const uint32_t owner = p.sub_ids != nullptr ? p.who.uid : source.owner;
+    if (owner != isolation::kNobody && within_reach(source.path, owner)) return &source;
   }
   return nullptr;
 }
@@ -108,6 +110,16 @@ void add_writable(const isolation::View& view, const std::string& target, size_t
 
 }  // namespace
 
+void draw_sub_ids(const isolation::Identity& who, const isolation::SubIds& sub_ids, Blueprint& b) {
+  for (auto [out, map] : {std::pair(&b.ids, isolation::map_around(who.inside_uid, who.uid, sub_ids.users)),
+                          {&b.groups, isolation::map_around(who.inside_gid, who.gid, sub_ids.groups)}}) {
+    out->clear();
+    for (const auto& one : map) out->push_back({one.inside, one.outside, one.count});
+  }
+  b.map_users = sub_ids.newuidmap;
+  b.map_groups = sub_ids.newgidmap;
+}
+
 void draw(Prepared& p) {
   Blueprint& b = p.blueprint;
   const bool root = p.who.ids == Ids::kShifted;
@@ -116,6 +128,8 @@ void draw(Prepared& p) {
     b.ids = b.groups = {{0, p.who.uid - p.who.inside_uid, isolation::kIdRanges.width}};
     b.kernel_uid = p.who.uid;
     b.kernel_gid = p.who.gid;
+  } else if (p.sub_ids != nullptr) {
+    draw_sub_ids(p.who, *p.sub_ids, b);
   } else {
     b.ids = {{p.who.inside_uid, p.who.uid, 1}};
     b.groups = {{p.who.inside_gid, p.who.gid, 1}};
@@ -159,9 +173,9 @@ void draw(Prepared& p) {
   e.uid = p.who.inside_uid;
   e.gid = p.who.inside_gid;
   e.own_network = p.profile.network == isolation::Network::kUnrestricted ? 0 : 1;
-  e.drop_groups = root ? 1 : 0;
-  if (p.profile.packages && root) e.capabilities = kPackages;
-  p.set_ids = e.capabilities != 0 && reached_source(p.view) == nullptr;
+  e.drop_groups = root || p.sub_ids != nullptr ? 1 : 0;
+  if (p.profile.packages && e.drop_groups != 0) e.capabilities = kPackages;
+  p.set_ids = e.capabilities != 0 && reached_source(p) == nullptr;
   for (const auto& [target, node] : p.view.steps) {
     if (node.kind == Node::kSource) add_writable(p.view, target, node.source, e.writable);
   }
@@ -208,7 +222,7 @@ void report_network(const isolation::Profile& profile, Report& report) {
   if (profile.network_rules) report.unsupported("network.allow", "there is no filter by name yet");
 }
 
-void report_guarantees(const Prepared& p, Report& report) {
+void report_guarantees(const Prepared& p, const Tools& tools, Report& report) {
   if (p.profile.shared_processes) {
     report.enforced("processes", "pid namespace of the sandbox", "sandbox");
     report.enforced("isolation.pid", "pid namespace of the sandbox");
@@ -217,11 +231,12 @@ void report_guarantees(const Prepared& p, Report& report) {
     report.enforced("isolation.pid", "pid namespace of each command");
   }
   report.enforced("isolation.end", "pid namespace, parent-death signal, pidfd of the host");
-  const bool shifted = p.who.ids == Ids::kShifted;
-  if (p.profile.packages && shifted) {
-    const isolation::Source* reached = p.set_ids ? nullptr : reached_source(p.view);
+  if (p.entry.capabilities != 0) {
+    const isolation::Source* reached = p.set_ids ? nullptr : reached_source(p);
     if (reached == nullptr) {
-      report.enforced("capabilities", "user namespace", "packages");
+      report.enforced("capabilities",
+                      p.sub_ids != nullptr ? "user namespace with ids of /etc/subuid" : "user namespace",
+                      "packages");
     } else {
       report.partial("capabilities", "user namespace",
                      "files that run as their owner or group (set-user-id) cannot be made, and packages "
@@ -235,7 +250,7 @@ void report_guarantees(const Prepared& p, Report& report) {
     if (p.profile.packages) {
       report.unsupported("capabilities",
                          "a sandbox that an ordinary user starts has one id, and package managers "
-                         "need several; start Bulkhead as root");
+                         "need several, but " + tools.sub_ids.why + "; or start Bulkhead as root");
     } else {
       report.enforced("capabilities", "none, no_new_privs", "none");
     }
@@ -273,6 +288,7 @@ void report_guarantees(const Prepared& p, Report& report) {
   }
   report.enforced("isolation.kernel_uid",
                   p.who.ids == Ids::kShifted ? "a range of ids of the persona's own, id-mapped mounts"
+                  : p.sub_ids != nullptr     ? "the user's own id, and a range of his"
                                              : "the user's own id",
                   int64_t{p.who.uid});
 }
@@ -310,6 +326,9 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
   auto made = isolation::make_view(view);
   if (!made) return std::move(made).failure();
   p.view = std::move(*made);
+  if (p.profile.packages && p.who.ids == Ids::kOwn && request.tools->sub_ids.usable()) {
+    p.sub_ids = &request.tools->sub_ids;
+  }
   draw(p);
   p.blueprint.upper = request.upper;
 
@@ -336,7 +355,7 @@ sdk::Result<Prepared> prepare(const PrepareRequest& request) {
                      "share what the kernel counts per user (inotify, locked memory) among more "
                      "than one or two sandboxes that use all of their part");
   }
-  report_guarantees(p, p.report);
+  report_guarantees(p, *request.tools, p.report);
   return p;
 }
 

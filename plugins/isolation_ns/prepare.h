@@ -7,6 +7,7 @@
 #include <bulkhead/sdk/isolation/memo.hpp>
 #include <bulkhead/sdk/isolation/personas.hpp>
 #include <bulkhead/sdk/isolation/report.hpp>
+#include <bulkhead/sdk/isolation/sub_ids.hpp>
 #include <bulkhead/sdk/isolation/view.hpp>
 #include <memory>
 #include <set>
@@ -26,6 +27,7 @@ struct Tools {
   isolation::Variables environment;
   isolation::CgroupPlace cgroups;
   isolation::Personas personas{"", isolation::kIdRanges};
+  isolation::SubIds sub_ids;  // of the ordinary user that we run as
   isolation::Memo memo;
   std::vector<std::string> own;  // files that we run from; their folders are never writable
 };
@@ -37,6 +39,7 @@ struct Prepared {
   isolation::Report report{"ns"};
   Blueprint blueprint;
   Entry entry;
+  const isolation::SubIds* sub_ids = nullptr;  // where ids of theirs are mapped: for `packages` alone
   bool set_ids = false;  // files that run as their owner can be made: nobody on the host reaches them
 };
 
@@ -51,6 +54,9 @@ struct PrepareRequest {
 
 // Makes nothing. [blocking]
 sdk::Result<Prepared> prepare(const PrepareRequest& request);
+
+// What maps the ids of an ordinary user's sandbox `who`, and those of /etc/subuid.
+void draw_sub_ids(const isolation::Identity& who, const isolation::SubIds& sub_ids, Blueprint& blueprint);
 
 // Fills blueprint and entry from all the rest.
 void draw(Prepared& prepared);

@@ -37,6 +37,8 @@ struct Answer {
   int32_t pid = 0;    // of what kEnter started
   uint32_t unmapped = 0;  // 1: a file system cannot be mounted with other ids
   uint32_t memory_root = 0;  // 1: what is written to an image's root is kept in memory
+  enum Cause : uint32_t { kOther, kMapper, kNoOverlay };
+  uint32_t cause = kOther;   // kMapper: the programs that map ids refused; kNoOverlay: the kernel has none
   char text[500] = {};    // what could not be done, and why
 };
 
@@ -58,6 +60,9 @@ struct Place {
 struct Blueprint {
   uint32_t privileged = 0;  // 1: the broker is root and makes the mounts' trees outside
   std::vector<IdRange> ids, groups;
+  // newuidmap and newgidmap, where an ordinary user's sandbox has ids of /etc/subuid; else empty.
+  std::string map_users, map_groups;
+  std::string clear;  // a folder to be removed with those ids, and nothing to be built; else empty
   uint32_t kernel_uid = isolation::kNobody, kernel_gid = isolation::kNobody;  // of the user inside
   uint64_t shm_bytes = 0;
   std::vector<isolation::Source> sources;
@@ -112,6 +117,7 @@ inline std::string encode(const Blueprint& b) {
       for (const uint32_t n : {one.inside, one.outside, one.count}) w.number(n);
     }
   }
+  for (const auto* text : {&b.map_users, &b.map_groups, &b.clear}) w.text(*text);
   w.number(b.kernel_uid);
   w.number(b.kernel_gid);
   w.number(b.shm_bytes);
@@ -133,6 +139,7 @@ inline bool decode(std::string_view bytes, Blueprint& b) {
       for (uint32_t* n : {&one.inside, &one.outside, &one.count}) *n = r.small();
     }
   }
+  for (auto* text : {&b.map_users, &b.map_groups, &b.clear}) *text = r.text();
   b.kernel_uid = r.small();
   b.kernel_gid = r.small();
   b.shm_bytes = r.number();

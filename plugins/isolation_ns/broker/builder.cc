@@ -175,6 +175,7 @@ class Builder : private isolation::InnerMounts::Means {
         ::mount("bulkhead", memory.c_str(), "tmpfs", kPlain, "mode=755,size=1g") != 0 ||
         ::mkdir((memory + "/up").c_str(), 0755) != 0 ||
         ::mkdir((memory + "/work").c_str(), 0755) != 0 || !lay_overlay(path, memory)) {
+      if (errno == ENODEV) answer.cause = Answer::kNoOverlay;
       return fail("mounting the root over the image");
     }
     answer.memory_root = 1;

@@ -30,11 +30,11 @@ constexpr int kPatienceMs = 30000;
 
 // What tells of the machine, or sets it. As the kernel's uid 0 is never inside, its permissions keep
 // most of it closed already; a mount keeps it so whatever they become.
-constexpr const char* kClosedFiles[] = {"/proc/sysrq-trigger", "/proc/cmdline",    "/proc/kcore",
-                                        "/proc/keys",          "/proc/kallsyms",   "/proc/kmsg",
-                                        "/proc/timer_list",    "/proc/sched_debug"};
+constexpr const char* kClosedFiles[] = {"/proc/cmdline",  "/proc/kcore",      "/proc/keys",
+                                        "/proc/kallsyms", "/proc/kmsg",       "/proc/timer_list",
+                                        "/proc/sched_debug"};
 constexpr const char* kClosedFolders[] = {"/proc/acpi", "/proc/asound", "/proc/scsi"};
-constexpr const char* kReadOnlyFolders[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq"};
+constexpr const char* kReadOnly[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sysrq-trigger"};
 
 // Whatever the position is, which all that have the same open file share.
 bool read_from_start(int fd, std::string& out) {
@@ -120,7 +120,7 @@ class First {
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
       return fail("mounting /proc");
     }
-    for (const char* path : kReadOnlyFolders) {
+    for (const char* path : kReadOnly) {
       if (!cover(path, path, true)) return fail("closing /proc");
     }
     for (const char* path : kClosedFiles) {

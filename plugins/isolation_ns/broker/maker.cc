@@ -10,6 +10,8 @@
 #include <bulkhead/sdk/isolation/mount_api.hpp>
 
 #include "builder.h"
+#include "clearer.h"
+#include "id_maps.h"
 #include "kernel.h"
 
 namespace ns {
@@ -48,7 +50,8 @@ class Maker {
     if (builder < 0) return no("new namespaces");
     if (builder == 0) {
       ours.reset();
-      ::_exit(run_builder(plan_, std::move(trees), theirs.get()));
+      ::_exit(plan_.clear.empty() ? run_builder(plan_, std::move(trees), theirs.get())
+                                  : run_clearer(plan_, theirs.get()));
     }
     theirs.reset();
     const int code = watch(builder, ours.get());
@@ -86,26 +89,12 @@ class Maker {
     return give_up();
   }
 
-  bool write_maps(pid_t builder) {
-    const std::string proc = "/proc/" + std::to_string(builder);
-    std::string lines;
-    for (const IdRange& one : plan_.ids) {
-      lines += std::to_string(one.inside) + " " + std::to_string(one.outside) + " " +
-               std::to_string(one.count) + "\n";
-    }
-    std::string groups;
-    for (const IdRange& one : plan_.groups) {
-      groups += std::to_string(one.inside) + " " + std::to_string(one.outside) + " " +
-                std::to_string(one.count) + "\n";
-    }
-    // Without rights outside, only who cannot leave a group may be given one.
-    if (plan_.privileged == 0 && !isolation::write_text(proc + "/setgroups", "deny")) return false;
-    return isolation::write_text(proc + "/uid_map", lines) &&
-           isolation::write_text(proc + "/gid_map", groups);
-  }
-
   int watch(pid_t builder, int socket) {
-    if (!write_maps(builder)) return no("the id maps");
+    if (const std::string trouble = write_id_maps(plan_, builder); !trouble.empty()) {
+      answer_.cause = plan_.map_users.empty() ? Answer::kOther : Answer::kMapper;
+      say(answer_, trouble, errno);
+      return give_up();
+    }
     Answer heard;
     std::vector<Fd> none;
     if (!send_message(socket, heard)) return no("starting the builder");

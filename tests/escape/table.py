@@ -2,12 +2,14 @@
 """Runs the escape tests as root and as an ordinary user and writes what came of each row.
 
     table.py [--build build/release] [--only NAMES]   runs both, prints the table, writes RESULTS.md
-    table.py --print                                   prints RESULTS.md's table, runs nothing
+    table.py --kernels                                 writes what tests/kernels/run.py --all left behind
+    table.py --print                                   prints RESULTS.md's tables, runs nothing
 
 It ends with 0 only when every row came to a result with every backend that works here, and no test
 failed. To run as both it is started by root.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -17,6 +19,10 @@ import xml.etree.ElementTree as xml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
+sys.path.insert(0, os.path.join(HERE, "../support/runner"))
+sys.dont_write_bytecode = True
+from report import catch_cases  # noqa: E402
+
 BACKENDS = ("ns", "bwrap", "landlock")
 STARTERS = ("root", "user")
 # What is less than a verdict gives way to one of another test of the same row.
@@ -32,9 +38,10 @@ class Run:
     """What one run of the test program, by one user, left behind."""
 
     def __init__(self):
-        self.words, self.notes, self.failed, self.seen = {}, {}, {}, set()
+        self.words, self.notes, self.failed = {}, {}, {}
 
-    def read(self, record, junit):
+    def read(self, record, cases):
+        """`cases`: (name, whether it failed)."""
         with open(record, encoding="utf-8") as stream:
             for line in stream:
                 row, backend, words, notes = line.rstrip("\n").split("\t")
@@ -42,14 +49,11 @@ class Run:
                 self.words.setdefault(key, []).extend(w for w in words.split(", ") if w)
                 notes = re.sub(r"/\S*bulkhead-test-\w+", "\N{HORIZONTAL ELLIPSIS}", notes)
                 self.notes.setdefault(key, []).extend(n for n in notes.split(" | ") if n)
-        for case in xml.parse(junit).iter("testcase"):
-            named = re.match(r"([A-Z]\d+) (\w+): ", case.get("name"))
-            if named:
-                self.seen.add(named.groups())
-            bad = [one for one in case if one.tag in ("failure", "error")]
+        for name, bad in cases:
+            named = re.match(r"([A-Z]\d+) (\w+): ", name)
             if bad:
-                key = named.groups() if named else (case.get("name"), "")
-                self.failed.setdefault(key, []).append(case.get("name"))
+                key = named.groups() if named else (name, "")
+                self.failed.setdefault(key, []).append(name)
 
     def word(self, row, backend):
         key = row, backend
@@ -76,7 +80,8 @@ def run_program(build, starter, only):
         if not os.path.exists(junit):
             with open(said, encoding="utf-8", errors="replace") as stream:
                 sys.exit(f"{starter}: {stream.read()[-2000:]}")
-        run.read(record, junit)
+        run.read(record, [(case.get("name"), any(one.tag in ("failure", "error") for one in case))
+                          for case in xml.parse(junit).iter("testcase")])
         return run
 
 
@@ -103,46 +108,103 @@ def notes_of(runs, rows):
             yield f"- **{row}** {by}: {' '.join(note.split())}"
 
 
-def write(runs, rows):
-    kernel = os.uname().release.split("-")[0]
-    text = ["# What came of each row", "",
-            f"Written by `tests/escape/table.py` on Linux {kernel}; do not edit. Each row was tried",
-            "in a sandbox of each backend and, as the control, without one, where it must work.", "",
-            "- **refused**, **hidden**: the attempt failed; what it was after cannot be reached, or is",
-            "  not there. **limited**, **ended**: it met its limit, or was brought to its end.",
-            "- **told**: the result or the report says what happened. **works**: what must work does.",
-            "- **not enforced (told)**: it works inside, and the enforcement report says that the rule",
-            "  does not hold. Several words: the row's tests differ.",
-            "- **not applicable**, **skipped**: reasons below.", ""]
-    text += table_of(runs, rows) + ["", "## Reasons", ""] + list(notes_of(runs, rows))
+def runs_of_machine(folder):
+    """The same from a machine of tests/kernels, where the rows ran in groups."""
+    runs = {starter: Run() for starter in STARTERS}
+    for starter, run in runs.items():
+        for group in "FPNA":
+            at = f"{folder}/rows_{group}_{starter}"
+            if not os.path.exists(f"{at}/record"):
+                continue
+            cases, cut_off = catch_cases(f"{at}/xml")
+            run.read(f"{at}/record", [(name, not good) for name, good, _, _ in cases] +
+                     [(name, True) for name in [cut_off] if name])
+    return runs
+
+
+INTRO = """# What came of each row
+
+Written by `tests/escape/table.py`; do not edit. Each row was tried in a sandbox of each backend and, as the
+control, without one, where it must work.
+
+- **refused**, **hidden**: the attempt failed; what it was after cannot be reached, or is
+  not there. **limited**, **ended**: it met its limit, or was brought to its end.
+- **told**: the result or the report says what happened. **works**: what must work does.
+- **not enforced (told)**: it works inside, and the enforcement report says that the rule
+  does not hold. Several words: the row's tests differ.
+- **not applicable**, **skipped**: reasons below the table.
+"""
+HERE_TITLE = "This machine"
+
+
+def sections():
+    """{title's first part: text} of RESULTS.md as it is."""
+    with open(RESULTS, encoding="utf-8") as stream:
+        parts = re.split(r"^## ", stream.read(), flags=re.M)[1:]
+    return {part.split(":")[0]: part.rstrip() + "\n" for part in parts}
+
+
+def write(title, kernel, runs, rows):
+    """One kernel's section, in the place of what was there of it; the others stay."""
+    text = [f"{title}: Linux {kernel}", "", *table_of(runs, rows), "", "### Reasons", "",
+            *notes_of(runs, rows)]
+    known = sections()
+    known[title] = "\n".join(text) + "\n"
+    order = sorted(known, key=lambda one: (one != HERE_TITLE, one))
     with open(RESULTS, "w", encoding="utf-8") as stream:
-        stream.write("\n".join(text) + "\n")
+        stream.write(INTRO + "".join(f"\n## {known[one]}" for one in order))
+
+
+def faults_of(runs, rows):
+    """What keeps a run from being whole."""
+    for starter, run in runs.items():
+        for names in run.failed.values():
+            yield from (f"{starter}: failed: {name}" for name in names)
+        yield from (f"{starter}: {row} {backend}: no result" for row, _ in rows
+                    for backend in BACKENDS if run.word(row, backend) == "MISSING")
+
+
+def write_kernels(build, rows):
+    """From what the last whole run on other kernels left behind; 0 where nothing of it is missing."""
+    path = os.path.join(build, "kernels/done.json")
+    if not os.path.exists(path):
+        sys.exit("there is nothing of other kernels: run tests/kernels/run.py --all first")
+    with open(path, encoding="utf-8") as stream:
+        done = json.load(stream)
+    if not done["full"]:
+        sys.exit("the last run on other kernels was a short one: run tests/kernels/run.py --all first")
+    bad = []
+    for machine in done["machines"]:
+        if not os.path.isdir(f"{machine['folder']}/rows_F_root"):
+            continue  # one that only some of the tests are for
+        runs = runs_of_machine(machine["folder"])
+        write(f"Debian {machine['release']}, emulated", machine["kernel"], runs, rows)
+        bad += [f"{machine['name']}: {fault}" for fault in faults_of(runs, rows)]
+    print("\n".join([*bad, f"{len(bad)} failed"]))
+    return 1 if bad else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", default=os.path.join(HERE, "../../build/release"))
     parser.add_argument("--only", default="", help="a pattern of test names; RESULTS.md stays")
+    parser.add_argument("--kernels", action="store_true", help="from tests/kernels/run.py --all")
     parser.add_argument("--print", action="store_true", dest="show")
     arguments = parser.parse_args()
     if arguments.show:
         with open(RESULTS, encoding="utf-8") as stream:
             print("".join(line for line in stream if line.startswith("|")), end="")
         return 0
+    if arguments.kernels:
+        return write_kernels(arguments.build, rows_of_suite())
     if os.geteuid() != 0:
         sys.exit("table.py needs root, to run the rows as root and as an ordinary user")
     rows = rows_of_suite()
     runs = {starter: run_program(arguments.build, starter, arguments.only) for starter in STARTERS}
     print("\n".join(table_of(runs, rows)))
-    bad = []
-    for starter, run in runs.items():
-        for (row, backend), names in run.failed.items():
-            bad += [f"{starter}: failed: {name}" for name in names]
-        if not arguments.only:
-            bad += [f"{starter}: {row} {backend}: no result" for row, _ in rows
-                    for backend in BACKENDS if run.word(row, backend) == "MISSING"]
+    bad = list(faults_of(runs, [] if arguments.only else rows))
     if not arguments.only:
-        write(runs, rows)
+        write(HERE_TITLE, os.uname().release.split("-")[0], runs, rows)
     print("\n".join(bad))
     print(f"{len(rows) * len(BACKENDS) * len(STARTERS)} results, {len(bad)} failed")
     return 1 if bad else 0

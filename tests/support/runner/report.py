@@ -61,7 +61,7 @@ def add_catch(report, name, outcome, xml_path):
     before = (report.passed, report.failed, report.skipped)
     text = outcome.text()
     reasons = dict(SKIPPED.findall(text))
-    cases, open_case = _catch_cases(xml_path)
+    cases, open_case = catch_cases(xml_path)
     for case, success, skipped, lines in cases:
         if not success:
             report.fail(f"{name}: {case}", "failed", lines)
@@ -81,7 +81,7 @@ def add_catch(report, name, outcome, xml_path):
     return _difference(report, before)
 
 
-def _catch_cases(path):
+def catch_cases(path):
     """[(name, success, skipped, failure lines)] of a report of either major, also of one cut off by a
     crash, and the name of the case that it was cut off in."""
     cases, open_case, lines = [], None, []

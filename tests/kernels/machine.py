@@ -15,11 +15,11 @@ PROCESSORS = 2
 
 
 class Item:
-    """One program's run inside. `short`: it belongs to the run that has few minutes."""
+    """One program's run inside, by root or by the user, for at most `limit` seconds."""
 
-    def __init__(self, name, starter, command, short, limit):
-        self.name, self.starter, self.command = name, starter, command
-        self.short, self.limit = short, limit
+    def __init__(self, name, starter, command, limit):
+        self.name, self.starter = name, starter
+        self.command, self.limit = command, limit
 
 
 class Result:

@@ -23,35 +23,35 @@ SHORT_PARTS = ("memory and process limits*", "a paused sandbox*", "what each ver
 # 1 GiB through pipes and a time of its own are no matter of kernels.
 PARTS = ("~walls: 1 GiB*",)
 SHORT_CHECKS = ("limits.*", "isolation.*")
-SHORT_BACKENDS = ("ns", "landlock")
+SHORT_BACKENDS = ("ns",)
 
 
-def _catch(build, name, starter, program, patterns, short, limit):
+def _catch(build, name, starter, program, patterns, limit):
     spec = ",".join(patterns)
     command = (f"BH_ESCAPE_RECORD=$OUT/record exec {build}/tests/{program} -r xml -o $OUT/xml -d yes "
                f"'{spec}'")
-    return Item(f"{name}_{starter}", starter, command, short, limit)
+    return Item(f"{name}_{starter}", starter, command, limit)
 
 
-def items_of(build, contract, modules, full, every_machine):
+def items_of(build, contract, full, every_machine):
     """For one machine. `full`: all of it, of which the machines beside the first two take what the
     modules matter to."""
     found = []
     for starter in ("root", "user"):
         images = IMAGES if full else SHORT_IMAGES
-        found.append(_catch(build, "images", starter, "plugins_test", images, not full, 300 if full else 60))
+        found.append(_catch(build, "images", starter, "plugins_test", images, 300 if full else 60))
         if not every_machine:
             continue
         if full:
             for group, pattern in ROWS.items():
-                found.append(_catch(build, f"rows_{group}", starter, "escape_test", [pattern], False, 1500))
-            found.append(_catch(build, "parts", starter, "plugins_test", PARTS, False, 1500))
+                found.append(_catch(build, f"rows_{group}", starter, "escape_test", [pattern], 1500))
+            found.append(_catch(build, "parts", starter, "plugins_test", PARTS, 1500))
         else:
-            found.append(_catch(build, "rows", starter, "escape_test", SHORT_ROWS, True, 240))
-            found.append(_catch(build, "parts", starter, "plugins_test", SHORT_PARTS, True, 120))
+            found.append(_catch(build, "rows", starter, "escape_test", SHORT_ROWS, 240))
+            found.append(_catch(build, "parts", starter, "plugins_test", SHORT_PARTS, 120))
         for backend in BACKENDS if full else SHORT_BACKENDS:
             only = "" if full else "".join(f" --only '{check}'" for check in SHORT_CHECKS)
             command = (f"exec {contract}/bulkhead-contract --scratch {build}/tests/scratch{only} "
                        f"{build}/plugins/isolation_{backend} {backend}")
-            found.append(Item(f"contract_{backend}_{starter}", starter, command, not full, 900))
+            found.append(Item(f"contract_{backend}_{starter}", starter, command, 900))
     return found

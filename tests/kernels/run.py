@@ -4,6 +4,7 @@
   tests/kernels/run.py           what fits into a few minutes       build folder: $BH_BUILD_DIR, else
   tests/kernels/run.py --all     everything (an hour)               build/release
   --only 6.1                     machines with that in their name
+  --suite rows                   items whose name begins so: images, rows, parts, contract
 
 Ends with "N passed, N failed, N skipped"; the exit code is 0 when nothing failed."""
 import argparse
@@ -64,7 +65,7 @@ def programs(build):
     return found, contract
 
 
-def machines(build, full, only):
+def machines(build, full, only, suite):
     """Those that can be had; of the others, [(name, why)]."""
     folder = f"{build}/kernels"
     os.makedirs(folder, exist_ok=True)
@@ -90,7 +91,10 @@ def machines(build, full, only):
         except kernels.Unavailable as error:
             absent.append((name, str(error)))
             continue
-        items = plan.items_of(build, contract, with_modules, full, number < plan.SHORT_MACHINES)
+        items = [item for item in plan.items_of(build, contract, full, number < plan.SHORT_MACHINES)
+                 if item.name.startswith(suite)]
+        if not items:
+            continue
         seconds = plan.ALL_SECONDS if full else plan.SHORT_SECONDS
         machine = Machine(name, one, disk, f"{folder}/{name}", items, seconds)
         root.make_first(machine.first, modules, machine.texts())
@@ -132,12 +136,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--all", action="store_true", dest="full")
     parser.add_argument("--only", default="")
+    parser.add_argument("--suite", default="")
     arguments = parser.parse_args()
     build = os.path.abspath(os.environ.get("BH_BUILD_DIR") or os.path.join(TOP, "build/release"))
     report = Report()
     started = time.monotonic()
     try:
-        found, absent = machines(build, arguments.full, arguments.only)
+        found, absent = machines(build, arguments.full, arguments.only, arguments.suite)
     except kernels.Unavailable as error:
         print(f"BH_SKIPPED kernels: {error}\n0 passed, 0 failed, 1 skipped")
         return 0

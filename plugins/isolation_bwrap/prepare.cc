@@ -124,7 +124,7 @@ void report_guarantees(const Prepared& p, const Tools& tools, const std::string&
         "files cannot be mounted with other ids (" +
             unmapped +
             "): what only root may read in /etc and /var is masked, and /proc/sys is "
-            "read-only. Keep workspace and data on ext4, xfs, btrfs or tmpfs, or start "
+            "read-only. Keep workspace and data on ext4, xfs, btrfs or, since Linux 6.3, tmpfs, or start "
             "as an ordinary user",
         int64_t{0});
   } else {

@@ -32,7 +32,7 @@ sdk::Failure refused(const Answer& answer) {
   if (answer.unmapped != 0) {
     return failure(BH_FAILED_PRECONDITION,
                    "a folder cannot be mounted with the persona's own ids: " + text, "unmapped", {},
-                   "keep workspace and data on ext4, xfs, btrfs or tmpfs, start Bulkhead as an "
+                   "keep workspace and data on ext4, xfs, btrfs or, since Linux 6.3, tmpfs, start Bulkhead as an "
                    "ordinary user, or name the backend bwrap, which says what it cannot enforce there");
   }
   if (answer.cause == Answer::kNoOverlay) {

@@ -215,6 +215,12 @@ BH_ROW("F30", "our own state below a masked path, or below /tmp, does not stop a
   Cell cell(row.backend(), R"(,"hide":[)" + quote(state.path()) + "]", "s1",
             state.path() + "/backend");
   fs::create_directories(state.path() + "/backend");
+  // Before Linux 6.3 a /tmp in memory cannot be mounted with other ids: refused, and told.
+  if (cell.make() != BH_OK) {
+    INFO(cell.backend.message);
+    CHECK(cell.backend.details.find("\"unmapped\"") != std::string::npos);
+    BH_ROW_SKIP("this kernel cannot mount what /tmp lies on with other ids");
+  }
   CHECK(cell.sh("echo on").out == "on\n");
   {
     Cell free("process");

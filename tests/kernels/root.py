@@ -153,6 +153,7 @@ def make_disk(disk, folder, programs, folders, scratch):
     for name, lines in (("passwd", PASSWD), ("group", GROUP)):
         tree.write(f"/etc/{name}", "\n".join(lines) + "\n")
     tree.write("/etc/shadow", "root:*:20000:0:99999:7:::\n", 0o640)
+    tree.write("/etc/gshadow", "root:*::\n", 0o640)
     for name in ("subuid", "subgid"):
         tree.write(f"/etc/{name}", "tester:100000:65536\n")
     tree.write("/etc/hostname", "kernels\n")

@@ -1,5 +1,8 @@
 // Ranges of ids that the machine's owner gives to users: what is read, and what is made of it.
+#include <sys/prctl.h>
+
 #include <bulkhead/sdk/isolation/sub_ids.hpp>
+#include <thread>
 
 #include "setting.h"
 
@@ -62,6 +65,14 @@ TEST_CASE("ids of /etc/subuid: where they cannot be had, what to do is said") {
     CHECK(how_many(found.users) >= kSubIds);
     CHECK(found.newuidmap[0] == '/');
     CHECK(found.newgidmap[0] == '/');
+    // A thread that may gain no rights has no use for them.
+    SubIds without;
+    std::thread([&without] {
+      ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      without = find_sub_ids();
+    }).join();
+    CHECK_FALSE(without.usable());
+    CHECK(without.why.find("no_new_privs") != std::string::npos);
     return;
   }
   CHECK((found.why.find("usermod") != std::string::npos || found.why.find("uidmap") != std::string::npos));

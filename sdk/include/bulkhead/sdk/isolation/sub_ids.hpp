@@ -3,6 +3,7 @@
 #ifndef BULKHEAD_SDK_ISOLATION_SUB_IDS_HPP
 #define BULKHEAD_SDK_ISOLATION_SUB_IDS_HPP
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -132,7 +133,7 @@ inline std::vector<IdMapping> map_around(uint32_t inside, uint32_t own,
   return out;
 }
 
-// Of the user that this process runs as. `why` is set where there is anything amiss.
+// Of the user that this thread runs as. `why` is set where there is anything amiss.
 inline SubIds find_sub_ids() {
   SubIds out;
   const uint32_t uid = ::geteuid(), gid = ::getegid();
@@ -154,6 +155,9 @@ inline SubIds find_sub_ids() {
   if (out.newuidmap.empty() || out.newgidmap.empty()) {
     out.why = "the programs newuidmap and newgidmap, which map the ids that /etc/subuid gives, are not "
               "installed (package uidmap)";
+  } else if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+    out.why = "newuidmap has no effect here, since whatever started this process lets it gain no rights "
+              "(no_new_privs; in a systemd unit NoNewPrivileges=no)";
   }
   return out;
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The runner's own tests: what it must count as failed, it does."""
 import os
+import signal
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -10,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support", "runner"))
 
 import lints  # noqa: E402
-from program import run  # noqa: E402
+from program import goes_beside, run  # noqa: E402
 from report import Report, add_catch, add_script  # noqa: E402
 
 CASE = '<TestCase name="{}"><OverallResult success="{}"/></TestCase>'
@@ -36,6 +38,34 @@ class Programs(unittest.TestCase):
             stream.write(xml)
         add_catch(self.report, "it", self.outcome(script, limit), path)
         return self.report.passed, self.report.failed, self.report.skipped
+
+    def test_what_goes_beside_was_not_left_by_a_program(self):
+        def sleeper():
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(30)
+                os._exit(0)
+            return pid
+        beside = sleeper()
+        goes_beside(beside)
+        self.assertEqual(self.script("exit 0"), (1, 0, 0))
+        other = sleeper()
+        self.assertEqual(self.script("exit 0"), (1, 1, 0))
+        with self.assertRaises(ProcessLookupError):
+            os.kill(other, 0)
+        os.kill(beside, 9)
+
+    def test_an_interrupt_ends_the_program(self):
+        mark = os.path.join(self.folder.name, "mark")
+        before = signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                self.outcome(f"sleep 1.5; touch {mark}")
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        time.sleep(1.5)
+        self.assertFalse(os.path.exists(mark))
 
     def test_exit_code_is_one_test(self):
         self.assertEqual(self.script("exit 0"), (1, 0, 0))

@@ -7,6 +7,7 @@ import time
 import flavours as room
 import ground
 import lints
+from ahead import Ahead
 from report import Report
 
 
@@ -20,6 +21,13 @@ def arguments():
     parser.add_argument("--no-build", action="store_true", help="run what is built already")
     parser.add_argument("--format", action="store_true", help="check the layout of the code as well")
     return parser.parse_args()
+
+
+def buildable(wanted, done):
+    """Those after `done` of which there is something to build."""
+    names = list(wanted)
+    return [wanted[name] for name in names[names.index(done.name) + 1:]
+            if wanted[name].only != [] and (name != "fuzz" or os.path.exists("tests/fuzz/CMakeLists.txt"))]
 
 
 def main():
@@ -37,6 +45,7 @@ def main():
         report.phase("lint", time.monotonic() - started)
 
     ground.prepare([flavour.build_dir for flavour in wanted.values()])
+    ahead = None
     for flavour in wanted.values():
         if flavour.name == "fuzz" and not os.path.exists("tests/fuzz/CMakeLists.txt"):
             report.skip("fuzz", "there are no fuzz targets in this tree")
@@ -44,9 +53,16 @@ def main():
         if flavour.only == []:
             report.skip(flavour.name, "there are no programs for it in this tree")
             continue
-        targets = ["fuzzers"] if flavour.name == "fuzz" else flavour.only or ()
-        if not args.no_build and not room.build(flavour, report, targets):
-            continue
+        if args.no_build:
+            pass
+        elif ahead is not None:
+            if not ahead.built(flavour, report):
+                continue
+        else:
+            good = room.build(flavour, report)
+            ahead = Ahead(buildable(wanted, flavour))
+            if not good:
+                continue
         if flavour.name == "fuzz":
             room.run_fuzz(flavour, report, args.filter)
         else:

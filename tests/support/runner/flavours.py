@@ -91,8 +91,9 @@ def _files_of_bad_batches(flavour, outcome):
     return sorted(set(found))
 
 
-def build(flavour, report, targets=()):
+def build(flavour, report, yielding=False):
     """Configures and builds; what fails is reported, and what was built is tested all the same."""
+    targets = ["fuzzers"] if flavour.name == "fuzz" else flavour.only or ()
     env = environment(flavour)
     for key in flavour.env:
         env.pop(key)
@@ -107,14 +108,14 @@ def build(flavour, report, targets=()):
     command = ["cmake", "--build", flavour.build_dir, "-j", str(jobs())]
     if targets:
         command += ["--target", *targets]
-    outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env)
+    outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env, yielding=yielding)
     files = _files_of_bad_batches(flavour, outcome)
     if files:
         # Names of their own that two files of a batch have in common are no fault of theirs.
         print(f"{flavour.name}: {len(files)} files do not compile in a batch, so each by itself", flush=True)
         if not configure(flavour, report, env, "-DBH_FILE_BY_FILE=" + ";".join(files)):
             return False
-        outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env)
+        outcome = run(command + ["--", "-k", "0"], flavour.log("build"), 3600, env=env, yielding=yielding)
     report.phase(f"{flavour.name}: build", time.monotonic() - started)
     if outcome.why():
         errors = [line for line in outcome.text().split("\n")

@@ -67,9 +67,34 @@ class Wakeup:
 
 
 _wakeup = None
+_beside = set()  # children of ours that are no program's
 
 
-def run(argv, log, limit, cwd=None, env=None):
+def forget_parent():
+    """In a child that was forked off, before its first run()."""
+    global _wakeup
+    _wakeup = None
+    _beside.clear()
+    signal.set_wakeup_fd(-1)
+
+
+def goes_beside(pid):
+    """A child that runs while programs do: none of them has left it, and it is taken in when it ends."""
+    _beside.add(pid)
+
+
+def _yields(pid):
+    """Whatever else wants the processors comes first. Each session has a share of its own, so that
+    niceness alone would count among its own processes only."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, pid, 19)
+        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as stream:
+            stream.write("19")
+    except OSError:
+        pass  # a kernel without such shares
+
+
+def run(argv, log, limit, cwd=None, env=None, yielding=False):
     """Runs argv with its output in the file `log`, for at most `limit` seconds."""
     global _wakeup
     if _wakeup is None:
@@ -81,18 +106,14 @@ def run(argv, log, limit, cwd=None, env=None):
     with open(log, "wb") as stream:
         child = subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=stream,
                                  stderr=subprocess.STDOUT, start_new_session=True)
-    status = None
-    while status is None:
-        status = _reap(child.pid)
-        left = started + limit - time.monotonic()
-        if status is None and left <= 0:
-            outcome.timed_out = True
-            os.killpg(child.pid, signal.SIGKILL)
-            while status is None:
-                _wakeup.wait(1)
-                status = _reap(child.pid)
-        elif status is None:
-            _wakeup.wait(left)
+    if yielding:
+        _yields(child.pid)
+    try:
+        status = _wait(child.pid, started + limit, outcome)
+    except BaseException:
+        # Whoever stops us stops it, too.
+        os.killpg(child.pid, signal.SIGKILL)
+        raise
     child.returncode = status
     outcome.seconds = time.monotonic() - started
     outcome.leftovers = _end_orphans(2.0)
@@ -105,6 +126,23 @@ def run(argv, log, limit, cwd=None, env=None):
     return outcome
 
 
+def _wait(pid, until, outcome):
+    """Its status, which is SIGKILL's where it has not ended by then."""
+    status = None
+    while status is None:
+        status = _reap(pid)
+        left = until - time.monotonic()
+        if status is None and left <= 0:
+            outcome.timed_out = True
+            os.killpg(pid, signal.SIGKILL)
+            while status is None:
+                _wakeup.wait(1)
+                status = _reap(pid)
+        elif status is None:
+            _wakeup.wait(left)
+    return status
+
+
 def _reap(wanted):
     """Takes in every child that has ended; the status of `wanted` when it is among them."""
     found = None
@@ -115,6 +153,7 @@ def _reap(wanted):
             return found
         if pid == 0:
             return found
+        _beside.discard(pid)
         if pid == wanted:
             found = status
 
@@ -132,7 +171,7 @@ def _children():
         except OSError:
             continue
         fields = rest.split()
-        if int(fields[1]) == mine and fields[0] not in "ZX":
+        if int(fields[1]) == mine and fields[0] not in "ZX" and int(entry) not in _beside:
             found[int(entry)] = f"{head.partition('(')[2]} ({entry})"
     return found
 

@@ -1,4 +1,5 @@
 // The table is whole: every row has its tests, and RESULTS.md speaks of the same rows.
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -32,8 +33,10 @@ TEST_CASE("table: RESULTS.md has the rows and the backends of this suite, for ea
     CHECK(tables.back().second.insert(first).second);
   }
   REQUIRE_FALSE(tables.empty());
+  CHECK(tables.front().second == wanted);  // this kernel's; of another one some may be enough
   for (const auto& [heads, written] : tables) {
-    CHECK(written == wanted);
+    CHECK_FALSE(written.empty());
+    CHECK(std::includes(wanted.begin(), wanted.end(), written.begin(), written.end()));
     for (const char* backend : kBackends) {
       CAPTURE(backend);
       CHECK(heads.find(std::string(" ") + backend + ", root ") != std::string::npos);

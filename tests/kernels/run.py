@@ -164,7 +164,8 @@ def main():
     with open(f"{build}/kernels/done.json", "w", encoding="utf-8") as stream:
         json.dump({"full": arguments.full, "machines": [
             {"name": one.name, "kernel": one.kernel.full_version, "release": one.kernel.release,
-             "folder": one.folder} for one in found]}, stream)
+             "items": [{"name": item.name, "starter": item.starter, "folder": f"{one.folder}/{item.name}"}
+                       for item in one.items if item.name in one.results()]} for one in found]}, stream)
     for name, reason in report.skips:
         print(f"BH_SKIPPED {name}: {reason}")
     for name, reason, lines in report.failures:

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<int> children_of(int parent) {
+std::vector<int> broker_children(int parent) {
   std::vector<int> out;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const int one = std::atoi(entry.path().filename().c_str());
@@ -31,7 +31,7 @@ std::vector<int> children_of(int parent) {
 // The one broker that this process has.
 int broker() {
   int found = 0;
-  for (const int child : children_of(::getpid())) {
+  for (const int child : broker_children(::getpid())) {
     if (read("/proc/" + std::to_string(child) + "/comm").rfind("bulkhead-ns-bro", 0) == 0) found = child;
   }
   return found;
@@ -75,10 +75,10 @@ TEST_CASE("ns: a sandbox ends also when what waits in it was stopped from the ou
   std::vector<int> joiners;
   for (int i = 0; i < 400 && joiners.size() != 1; ++i) {
     std::this_thread::sleep_for(5ms);
-    joiners = children_of(pid);
+    joiners = broker_children(pid);
   }
   REQUIRE(joiners.size() == 1);
   REQUIRE(::kill(joiners[0], SIGSTOP) == 0);
   CHECK(s.backend.destroy("s1") == BH_OK);
-  CHECK(children_of(pid).empty());
+  CHECK(broker_children(pid).empty());
 }

@@ -29,15 +29,13 @@ install(TARGETS bulkhead_sdk_json EXPORT bulkhead_json
 install(EXPORT bulkhead_json NAMESPACE bulkhead:: FILE bulkheadJsonTargets.cmake
         DESTINATION "${package_dir}" COMPONENT development)
 # The contract suite, apart for the same reason. Its probe is not called by anybody else.
-if(NOT BH_SANITIZE) # where it is not built with the rest
-  install(TARGETS bulkhead_sdk_contract bulkhead-contract EXPORT bulkhead_contract
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
-          RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT development)
-  install(PROGRAMS "$<TARGET_FILE:bulkhead-contract-probe>"
-          DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/bulkhead" COMPONENT development)
-  install(EXPORT bulkhead_contract NAMESPACE bulkhead:: FILE bulkheadContractTargets.cmake
-          DESTINATION "${package_dir}" COMPONENT development)
-endif()
+install(TARGETS bulkhead_sdk_contract bulkhead-contract EXPORT bulkhead_contract
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+        RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT development)
+install(PROGRAMS "$<TARGET_FILE:bulkhead-contract-probe>"
+        DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/bulkhead" COMPONENT development)
+install(EXPORT bulkhead_contract NAMESPACE bulkhead:: FILE bulkheadContractTargets.cmake
+        DESTINATION "${package_dir}" COMPONENT development)
 if(TARGET bulkhead_cli)
   install(TARGETS bulkhead_cli DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
 endif()

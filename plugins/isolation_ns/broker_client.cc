@@ -21,6 +21,9 @@ sdk::Failure lost() {
                  "broker_lost", {}, "run the command again; the sandbox is built anew for it");
 }
 
+// What receive_message() answered in the place of 1; our own table may be what is full.
+sdk::Failure unheard(int n) { return n < 0 && errno == EMFILE ? Launched::no("a descriptor") : lost(); }
+
 // A second opinion on pollfd: whether the process behind a pidfd has ended.
 bool ended(int pidfd) {
   pollfd set{pidfd, POLLIN, 0};
@@ -133,10 +136,8 @@ Status BrokerClient::wait(sdk::Call& call, int socket, Answer& answer, std::vect
       if (auto st = call.stopped(); !st.ok()) return st;
     }
     if (sets[0].revents == 0) continue;
-    errno = 0;
-    if (receive_message(socket, answer, fds) == 1) return {};
-    if (errno == EMFILE) return Launched::no("a descriptor");
-    return lost();
+    if (const int n = receive_message(socket, answer, fds); n != 1) return unheard(n);
+    return {};
   }
 }
 
@@ -247,11 +248,8 @@ Status give_task(Launched& inside, const isolation::Task& task, bool input,
   }
   Answer answer;
   std::vector<Fd> fd;
-  errno = 0;
-  if (receive_message(inside.job.get(), answer, fd, MSG_DONTWAIT) != 1) {
-    if (errno == EMFILE) return Launched::no("a descriptor");
-    return lost();
-  }
+  const int n = receive_message(inside.job.get(), answer, fd, MSG_DONTWAIT);
+  if (n != 1) return unheard(n);
   if (answer.error != 0 || fd.size() != 1) return refused(answer);
   inside.pid = answer.pid;
   inside.pidfd = std::move(fd[0]);

@@ -111,11 +111,8 @@ void add_writable(const isolation::View& view, const std::string& target, size_t
 }  // namespace
 
 void draw_sub_ids(const isolation::Identity& who, const isolation::SubIds& sub_ids, Blueprint& b) {
-  for (auto [out, map] : {std::pair(&b.ids, isolation::map_around(who.inside_uid, who.uid, sub_ids.users)),
-                          {&b.groups, isolation::map_around(who.inside_gid, who.gid, sub_ids.groups)}}) {
-    out->clear();
-    for (const auto& one : map) out->push_back({one.inside, one.outside, one.count});
-  }
+  b.ids = isolation::map_around(who.inside_uid, who.uid, sub_ids.users);
+  b.groups = isolation::map_around(who.inside_gid, who.gid, sub_ids.groups);
   b.map_users = sub_ids.newuidmap;
   b.map_groups = sub_ids.newgidmap;
 }

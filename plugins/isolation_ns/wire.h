@@ -7,6 +7,7 @@
 
 #include <bulkhead/sdk/isolation/launch_job.hpp>
 #include <bulkhead/sdk/isolation/launch_note.hpp>
+#include <bulkhead/sdk/isolation/sub_ids.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -42,9 +43,7 @@ struct Answer {
   char text[500] = {};    // what could not be done, and why
 };
 
-struct IdRange {
-  uint32_t inside = 0, outside = 0, count = 0;
-};
+using IdRange = isolation::IdMapping;
 
 // What stands at one place of the sandbox's root; kinds as isolation::Node's.
 struct Place {

@@ -114,7 +114,7 @@ class Leaf {
     group = sandbox.child(new_name());
     return bool(group.make(false));
   }
-  // Its limits, and what another process may think of the sandbox's group, end with it.
+  // False: something is in the group still. One that had limits of its own serves nobody else.
   bool set_aside() {
     KeptGroups::Pair pair{sandbox, {}};
     if (!limited_ && group.can_serve_again()) {
